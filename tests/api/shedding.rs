@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
 use axum::http::{Request, header};
-use caudal::db::connections::{Connections, WAITING_EACH_MAX};
+use caudal::db::connections::WAITING_EACH_MAX;
 use caudal::domain::money::Money;
 use caudal::gate::pushes::ARRIVING_MAX;
 use futures_util::stream;
 use serde_json::{Value, json};
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgPool;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tower::ServiceExt as _;
@@ -205,28 +205,4 @@ async fn a_full_queue_of_the_ledger_answers_before_the_body(db: PgPool) {
     assert_eq!(app.count("select count(*) from transfer where kind = 'spei'").await, made as i64);
     let (user, from, to) = &accounts[0];
     user.transfer(from, to, "1").await.assert_status(200);
-}
-
-#[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_connection_is_passed_on_until_nobody_takes_it_or_the_pool_closes(pool: PgPool) {
-    async fn process(db: &mut PgConnection) -> i32 {
-        sqlx::query_scalar("select pg_backend_pid()").fetch_one(db).await.unwrap()
-    }
-    let connections = Connections::new(pool.clone(), true);
-    let mut first = connections.acquire().await.unwrap();
-    let pid = process(&mut first).await;
-    first.pass_on();
-    // It did not go back: the pool would give it to the one who waits longest.
-    assert_eq!(pool.num_idle(), 0);
-    let mut second = connections.acquire().await.unwrap();
-    assert_eq!(process(&mut second).await, pid);
-    second.pass_on();
-    while pool.num_idle() == 0 {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-
-    connections.acquire().await.unwrap().pass_on();
-    tokio::time::timeout(Duration::from_secs(5), pool.close())
-        .await
-        .expect("the pool waits for a connection that was passed on");
 }

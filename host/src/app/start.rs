@@ -122,7 +122,7 @@ impl App {
         let pushes =
             Pushes::new(Launcher::new(program).or_unconfined(minter.is_some()), db.clone(), key.clone(), clock.clone());
         let app = Parts {
-            db: Connections::new(db, !barrier.may_fail_over()),
+            db: Connections::new(db),
             key,
             ledger,
             barrier,

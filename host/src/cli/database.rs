@@ -13,7 +13,6 @@ use tokio::time::timeout;
 use crate::audit;
 use crate::config::{Common, Policy};
 use crate::db::barrier::Barrier;
-use crate::db::connections::IDLE_TRUSTED;
 use crate::db::durability::{self, Durability};
 use crate::db::primary::Servers;
 use crate::db::timeline::Timeline;
@@ -31,6 +30,10 @@ const CHECK_EVERY: Duration = Duration::from_secs(5);
 
 /// Longest wait for a reply to a ping. A server that has vanished without closing its connections never replies.
 const PING_TIME_MAX: Duration = Duration::from_secs(1);
+
+/// How long after its last use a connection is assumed to be open. If the server stops within that time, the requests
+/// that discover it get 503, like those that arrive while it is down.
+const IDLE_TRUSTED: Duration = Duration::from_secs(1);
 
 /// A pool and, if this process started it, the server behind it.
 pub(super) struct Database {

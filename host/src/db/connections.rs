@@ -1,12 +1,9 @@
 //! How requests share the pool: they take turns, which leaves some connections to the ledger, and the queue for a turn
 //! is short, so that excess requests are refused at once.
-//!
-//! A connection that goes back to the pool is asked whether it still responds, which costs as much as a short read. A
-//! read that is done passes its connection to the next one instead ([`Connection::pass_on`]).
 
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
 use sqlx::{PgConnection, PgPool, Postgres};
@@ -27,13 +24,6 @@ const OPERATORS_OF: usize = 8;
 /// Requests that wait for each connection that requests may use. A query takes a millisecond or two, so the last of
 /// them waits for about 25 ms.
 pub const WAITING_EACH_MAX: usize = 16;
-
-/// How long after its last use a connection is assumed to be open. If the server stops within that time, the requests
-/// that discover it get 503, like those that arrive while it is down.
-pub(crate) const IDLE_TRUSTED: Duration = Duration::from_secs(1);
-
-/// How long a connection is passed on in all, before the pool sees it again and may replace it.
-const PASSED_ON: Duration = Duration::from_secs(60);
 
 #[derive(Debug, thiserror::Error)]
 pub enum AcquireError {
@@ -56,8 +46,6 @@ struct Turns {
     requests: Lane,
     orders: Lane,
     operators: Lane,
-    /// `None` if connections go back to the pool.
-    passed: Mutex<Option<Vec<Passed>>>,
 }
 
 /// A queue of its own for some connections.
@@ -66,35 +54,21 @@ struct Lane {
     waiting: Semaphore,
 }
 
-/// A connection for the next turn.
-struct Passed {
-    db: PoolConnection<Postgres>,
-    /// When the pool gave it.
-    since: Instant,
-    at: Instant,
-}
-
 /// A connection, and the turn to use it.
 pub struct Connection {
     db: PoolConnection<Postgres>,
-    since: Instant,
-    turn: (Arc<Turns>, OwnedSemaphorePermit),
+    _turn: OwnedSemaphorePermit,
 }
 
 impl Connections {
-    /// `passes` says whether connections are passed on: not where each has to be checked before it is used again.
-    pub fn new(pool: PgPool, passes: bool) -> Self {
+    pub fn new(pool: PgPool) -> Self {
         let all = usize::try_from(pool.options().get_max_connections()).unwrap_or(usize::MAX);
         let (reserved, operators) = (all.div_ceil(RESERVED_OF), all.div_ceil(OPERATORS_OF));
         let turns = Arc::new(Turns {
             requests: Lane::new(all.saturating_sub(reserved + operators)),
             orders: Lane::new(reserved / 2),
             operators: Lane::new(operators),
-            passed: Mutex::new(passes.then(Vec::new)),
         });
-        if passes {
-            tokio::spawn(return_unused(pool.clone(), Arc::downgrade(&turns)));
-        }
         Self { pool, turns, is_for_operators: false }
     }
 
@@ -134,49 +108,10 @@ impl Connections {
         turn: impl Future<Output = Result<OwnedSemaphorePermit, AcquireError>>,
     ) -> Result<Connection, AcquireError> {
         let acquire = async {
-            let turn = (Arc::clone(&self.turns), turn.await?);
-            let passed = self.turns.passed().as_mut().and_then(Vec::pop);
-            if let Some(Passed { db, since, .. }) = passed {
-                return Ok(Connection { db, since, turn });
-            }
-            Ok(Connection { db: self.pool.acquire().await?, since: Instant::now(), turn })
+            let turn = turn.await?;
+            Ok(Connection { db: self.pool.acquire().await?, _turn: turn })
         };
         acquire.instrument(tracing::debug_span!(target: SPANS, "connection")).await
-    }
-}
-
-/// Returns to the pool the connections that no request took, and all of them when the pool closes.
-async fn return_unused(pool: PgPool, turns: Weak<Turns>) {
-    let mut is_open = true;
-    while is_open {
-        is_open = timeout(IDLE_TRUSTED, pool.close_event()).await.is_err();
-        let Some(turns) = turns.upgrade() else { return };
-        let mut passed = turns.passed();
-        if is_open {
-            passed.iter_mut().for_each(|passed| passed.retain(|it| it.at.elapsed() < IDLE_TRUSTED));
-        } else {
-            *passed = None;
-        }
-    }
-}
-
-impl Connection {
-    /// Hands the connection to the next request. Call this only once every statement is done: nothing checks.
-    pub fn pass_on(self) {
-        let Self { db, since, turn: (turns, turn) } = self;
-        if since.elapsed() < PASSED_ON
-            && let Some(passed) = turns.passed().as_mut()
-        {
-            passed.push(Passed { db, since, at: Instant::now() });
-        }
-        // The connection is there before the turn is free.
-        drop(turn);
-    }
-}
-
-impl Turns {
-    fn passed(&self) -> MutexGuard<'_, Option<Vec<Passed>>> {
-        self.passed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

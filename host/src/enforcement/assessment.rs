@@ -66,7 +66,7 @@ impl Assessor<'_> {
         let payee = beneficiaries::find_beneficiary(&mut db, owner, *to).await?;
         let payee = payee.ok_or(AssessmentError::BeneficiaryNotFound)?;
         let history = transfers::find_history(&mut db, owner, &normalise(&payee.account_number)).await?;
-        db.pass_on();
+        drop(db);
 
         let now = self.clock.now();
         let saved_minutes = (now - payee.created_at).whole_minutes().clamp(0, i64::from(u32::MAX));

@@ -104,7 +104,6 @@ pub(crate) async fn list_accounts(
         async move {
             let mut db = pool.acquire().await?;
             let accounts = db::accounts::list_accounts(&mut db, &owner, after.map(|Place(at)| at), limit).await?;
-            db.pass_on();
             Ok(accounts.into_iter().map(AccountJson::from).collect())
         }
     })

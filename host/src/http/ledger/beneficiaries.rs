@@ -163,7 +163,6 @@ pub(crate) async fn list_beneficiaries(
             let mut db = pool.acquire().await?;
             let beneficiaries =
                 table::list_beneficiaries(&mut db, &owner, after.map(|ListedPlace(at)| at), limit).await?;
-            db.pass_on();
             Ok(beneficiaries.into_iter().map(BeneficiaryJson::from).collect())
         }
     })

@@ -143,7 +143,6 @@ pub(crate) async fn list_entries(
         async move {
             let mut db = pool.acquire().await?;
             let entries = table::list_entries(&mut db, account_id, Span { up_to, ..span }, limit).await?;
-            db.pass_on();
             Ok(entries.into_iter().map(|entry| EntryJson::new(entry, account_id)).collect())
         }
     })

@@ -132,7 +132,6 @@ pub(crate) async fn list_transactions(
         async move {
             let mut db = pool.acquire().await?;
             let transfers = table::list_transfers(&mut db, &owner, after.map(|Place(at)| at), limit).await?;
-            db.pass_on();
             Ok(transfers.into_iter().map(TransactionJson::from).collect())
         }
     })
