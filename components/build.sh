@@ -20,7 +20,7 @@ set -euo pipefail
 
 readonly TARGET=wasm32-wasip2 TARGET_WITHOUT_LIBC=wasm32-unknown-unknown
 # Earlier models: `risk-1` is built from the same crate as `risk`, with the weights in components/risk/models/risk-1.
-readonly BESIDE=(risk-1 accessibility-1)
+readonly BESIDE=(risk-1)
 # lld-22 is the wasm-ld of the same LLVM; that of a rustup toolchain works too.
 readonly DEBIAN_PACKAGES=(rustc-web rust-web-src cargo-web lld-22)
 # Turns a module into a component. Part of a rustup toolchain; Debian has no package of it.

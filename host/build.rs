@@ -23,7 +23,7 @@ const SERVED: [(&str, &str, &[&str]); 5] = [
 ];
 
 /// Components of earlier models, built from the crates of the present ones.
-const EARLIER: [&str; 2] = ["risk-1", "accessibility-1"];
+const EARLIER: [&str; 1] = ["risk-1"];
 
 #[expect(clippy::print_stderr, reason = "a build script reports errors on standard error")]
 fn main() -> io::Result<()> {

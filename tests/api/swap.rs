@@ -325,41 +325,28 @@ async fn requests_never_notice_a_swap(db: PgPool) {
     }
 }
 
-/// The model of an answer about a person over 60 who reads small text well. An answer of one model with the
-/// profile of the other is a fault.
-fn model_of(answer: &Value) -> String {
-    let version = answer["model_version"].as_str().unwrap().split('.').next().unwrap();
-    let (theme, suggested) = match version {
-        "accessibility-1" => ("standard-accessible", false),
-        "accessibility-2" => ("large-text-high-contrast", true),
-        _ => panic!("{answer}"),
-    };
-    assert_eq!(answer["recommendation"]["theme"], theme, "{answer}");
-    assert_eq!(answer["confidence"].as_f64().unwrap() < 0.7, suggested, "{answer}");
-    version.to_owned()
-}
-
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn people_over_50_get_a_suggestion_as_soon_as_accessibility_2_serves(db: PgPool) {
-    const KIND: ModelKind = ModelKind::Accessibility;
+async fn the_earlier_version_answers_no_more_once_the_later_one_did(db: PgPool) {
     const CLIENTS: usize = 4;
     let app = TestApp::new(db.clone()).await;
     let _follower = app.follow().await;
     let champion = async |name: &str, epoch: i64| {
-        assert_eq!(deploy(&db, KIND, built_in(name), epoch - 1).await, Some(epoch));
+        assert_eq!(deploy(&db, ModelKind::Risk, built_in(name), epoch - 1).await, Some(epoch));
         serves(&app.models, &format!("{name}.")).await;
     };
-    champion("accessibility-1", 1).await;
-    let asked = with(accessibility(), &json!({"age_range": "60_plus"}));
+    let ask = async |ai: &Client| {
+        let answer = ai.post("/ai/risk", risk()).await.assert_status(200).json();
+        answer["model_version"].as_str().unwrap().split('.').next().unwrap().to_owned()
+    };
+    champion("risk-1", 1).await;
     let asking = Arc::new(Barrier::new(CLIENTS + 1));
     let clients = (0..CLIENTS).map(|_| {
-        let (ai, asked, asking) = (app.ai(), asked.clone(), asking.clone());
+        let (ai, asking) = (app.ai(), asking.clone());
         tokio::spawn(async move {
-            let ask = async || model_of(&ai.post("/ai/accessibility", asked.clone()).await.assert_status(200).json());
-            let mut models = vec![ask().await];
+            let mut models = vec![ask(&ai).await];
             asking.wait().await;
-            while models.iter().filter(|model| *model == "accessibility-2").count() < 20 {
-                models.push(ask().await);
+            while models.iter().filter(|model| *model == "risk-2").count() < 20 {
+                models.push(ask(&ai).await);
                 tokio::task::yield_now().await;
             }
             models
@@ -367,13 +354,12 @@ async fn people_over_50_get_a_suggestion_as_soon_as_accessibility_2_serves(db: P
     });
     let clients: Vec<_> = clients.collect();
     asking.wait().await;
-    champion("accessibility-2", 2).await;
+    champion("risk-2", 2).await;
     for client in clients {
         let models = client.await.unwrap();
-        assert_eq!(models[0], "accessibility-1", "the client asked before the swap");
-        assert!(models.is_sorted(), "the earlier model answers no more once the later one did: {models:?}");
+        assert_eq!(models[0], "risk-1", "the client asked before the swap");
+        assert!(models.is_sorted(), "{models:?}");
     }
-    champion("accessibility-1", 3).await;
-    let answer = app.ai().post("/ai/accessibility", asked).await.assert_status(200).json();
-    assert_eq!(model_of(&answer), "accessibility-1", "and back");
+    champion("risk-1", 3).await;
+    assert_eq!(ask(&app.ai()).await, "risk-1", "and back");
 }

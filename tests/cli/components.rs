@@ -12,7 +12,6 @@ fn cards_are_printed_for_people_and_for_programs() {
         ("risk-1", "# risk-1 1.0.0"),
         ("nudge", "# nudge-1 1.0.0"),
         ("accessibility", "# accessibility-2 2.0.0"),
-        ("accessibility-1", "# accessibility-1 1.0.0"),
     ] {
         let card = data.run(&["models", "card", name]);
         code(&card, 0);

@@ -55,7 +55,6 @@ fn rows_get_the_bits_that_training_wrote() {
         ("risk", "risk-1", "risk-1", "/result/risk_score"),
         ("nudge", "nudge-1", "nudge-1", "/result/difficulty_score"),
         ("accessibility", "accessibility-2", "accessibility-2", "/confidence"),
-        ("accessibility", "accessibility-1", "accessibility-1", "/confidence"),
     ] {
         let (rows, expected) = golden(file);
         let input = data.file("rows.ndjson", &rows);

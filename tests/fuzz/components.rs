@@ -48,13 +48,8 @@ pub(crate) const COMPONENTS: Target = Target {
 };
 
 fn shipped_weights() -> Vec<Vec<u8>> {
-    let models = [
-        "risk/models/risk-1",
-        "risk/models/risk-2",
-        "nudge/models/nudge-1",
-        "accessibility/models/accessibility-1",
-        "accessibility/models/accessibility-2",
-    ];
+    let models =
+        ["risk/models/risk-1", "risk/models/risk-2", "nudge/models/nudge-1", "accessibility/models/accessibility-2"];
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../components");
     models.iter().map(|model| fs::read(folder.join(model).join("weights.bin")).unwrap()).collect()
 }

@@ -8,12 +8,11 @@ use std::sync::OnceLock;
 use caudal::wasm::Runtime;
 
 /// The components of the host, with their worlds.
-pub(crate) const WORLDS: [(&str, &str); 6] = [
+pub(crate) const WORLDS: [(&str, &str); 5] = [
     ("risk", "risk-scorer"),
     ("risk-1", "risk-scorer"),
     ("nudge", "nudge-scorer"),
     ("accessibility", "accessibility-scorer"),
-    ("accessibility-1", "accessibility-scorer"),
     ("transfer-rules", "transfer-policy"),
 ];
 

@@ -11,10 +11,6 @@ pub(crate) const RISK_2: risk::Weights<'_> =
 pub(crate) const NUDGE_1: nudge::Weights<'_> =
     nudge::Weights::built_in(include_bytes!("../../components/nudge/models/nudge-1/weights.bin"));
 
-pub(crate) const ACCESSIBILITY_1: accessibility::Weights<'_> = accessibility::Weights::built_in(include_bytes!(
-    "../../components/accessibility/models/accessibility-1/weights.bin"
-));
-
 pub(crate) const ACCESSIBILITY_2: accessibility::Weights<'_> = accessibility::Weights::built_in(include_bytes!(
     "../../components/accessibility/models/accessibility-2/weights.bin"
 ));

@@ -11,40 +11,6 @@ import { Person } from "./person.mjs";
 const details = (it) => it.page.$eval(".risk details", (details) => details.textContent.replace(/\s+/g, " "));
 
 export function swap(stage) {
-  test("over 50, large text is suggested as soon as accessibility-2 serves, without a reload", async () => {
-    const { bank, browser, line } = stage;
-    const { user } = await settled(bank);
-    const first = await bank.service.deploy("accessibility", "accessibility-1.");
-    const it = await Person.at(browser, line.url);
-    await it.signsIn(user);
-    await it.page.evaluate(() => {
-      globalThis.isSamePage = true;
-    });
-    await it.opens("Ayuda y accesibilidad");
-    for (const answer of ["Sí, lo leo bien", "No", "Muy a gusto", "Más de 60 años"]) await it.picks(answer);
-    const recommended = async (version) => {
-      await it.activates("button", "Ver la recomendación");
-      // Only its details name the version.
-      await it.page.waitForFunction(
-        (name) => document.querySelector(".recommended details")?.textContent.includes(name),
-        {},
-        version,
-      );
-      return it.text(".recommended");
-    };
-    const before = await recommended(first);
-    assert.match(before, /^Te recomendamos: Estándar accesible/);
-
-    const second = await bank.service.deploy("accessibility", "accessibility-2.");
-    const after = await recommended(second);
-    assert.match(after, /^Quizá te sirva: Letra grande y alto contraste/);
-    assert.match(after, /Por el resto de tus respuestas/);
-    assert.match(after, /Es solo una sugerencia: nuestra confianza es de 6\d%/);
-    assert.doesNotMatch(after, /edad|años/);
-    assert.equal(await it.page.evaluate(() => globalThis.isSamePage), true);
-    await it.leaves();
-  });
-
   test("the next score carries a new model_version without a reload; without the bank the page still scores", async () => {
     const { bank, browser, line } = stage;
     const { user } = await settled(bank, { count: 3 });

@@ -152,5 +152,5 @@ export interface AccessibilityAnswer {
 export interface Kinds {
   risk: { request: RiskRequest; answer: RiskAnswer; model: "risk-2" | "risk-1" };
   nudge: { request: NudgeRequest; answer: NudgeAnswer; model: "nudge-1" };
-  accessibility: { request: AccessibilityRequest; answer: AccessibilityAnswer; model: "accessibility-2" | "accessibility-1" };
+  accessibility: { request: AccessibilityRequest; answer: AccessibilityAnswer; model: "accessibility-2" };
 }

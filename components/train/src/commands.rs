@@ -12,7 +12,6 @@ use anyhow::{Context as _, Result, bail};
 use clap::{Parser, Subcommand};
 use serde::de::DeserializeOwned;
 
-use crate::accessibility::fit::{ACCESSIBILITY_1, ACCESSIBILITY_2};
 use crate::card::Table;
 use crate::data::{self, Facts, Row};
 use crate::model::{Kind, Model};
@@ -160,6 +159,11 @@ fn rows<F: Facts, L: DeserializeOwned>(
     }
 }
 
+/// People for the accessibility model.
+fn people(count: usize, random: &mut Random) -> Vec<accessibility::generator::Row> {
+    accessibility::generator::DATA_2.generate(count, random)
+}
+
 const TRAINING: (Stream, usize) = (Stream::Training, TRAINING_ROWS);
 const HELD_OUT: (Stream, usize) = (Stream::HeldOut, HELD_OUT_ROWS);
 
@@ -169,17 +173,12 @@ fn generate(kind: Kind, rows: usize, seed: u64, output: Option<&Path>) -> Result
     match kind {
         Kind::Risk => data::write(&risk::generator::generate(rows, random), &mut csv)?,
         Kind::Nudge => data::write(&nudge::generator::generate(rows, random), &mut csv)?,
-        Kind::Accessibility => data::write(&ACCESSIBILITY_2.data.generate(rows, random), &mut csv)?,
+        Kind::Accessibility => data::write(&people(rows, random), &mut csv)?,
     }
     match output {
         Some(path) => data::replace(path, &csv).map(drop),
         None => Ok(stdout().write_all(&csv)?),
     }
-}
-
-/// The specification of an accessibility model.
-fn specification_of(model: Model) -> &'static accessibility::fit::Specification {
-    if model == Model::Accessibility1 { &ACCESSIBILITY_1 } else { &ACCESSIBILITY_2 }
 }
 
 fn fit(model: Model, input: Option<&Path>, output: &Path) -> Result<()> {
@@ -188,11 +187,7 @@ fn fit(model: Model, input: Option<&Path>, output: &Path) -> Result<()> {
         Model::Risk1 => risk::fit::fit(&RISK_1, &risk_rows()?)?.to_file(),
         Model::Risk2 => risk::fit::fit(&RISK_2, &risk_rows()?)?.to_file(),
         Model::Nudge1 => nudge::fit::fit(&rows(input, nudge::generator::generate, TRAINING)?)?.weights.to_file(),
-        Model::Accessibility1 | Model::Accessibility2 => {
-            let specification = specification_of(model);
-            let rows = rows(input, |count, random| specification.data.generate(count, random), TRAINING)?;
-            accessibility::fit::fit(specification, &rows)?.to_file()
-        }
+        Model::Accessibility2 => accessibility::fit::fit(&rows(input, people, TRAINING)?)?.to_file(),
     };
     data::replace(output, &file)?;
     println!("{}: {} bytes, SHA-256 {}", output.display(), file.len(), data::sha256(&file));
@@ -215,9 +210,7 @@ fn evaluate(model: Model, weights: &[u8], input: Option<&Path>) -> Result<()> {
         }
         Kind::Accessibility => {
             let weights = caudal_model::accessibility::Weights::parse(weights).map_err(malformed)?;
-            let specification = specification_of(model);
-            let rows = rows(input, |count, random| specification.data.generate(count, random), HELD_OUT)?;
-            accessibility::evaluation::report((specification, &weights), &[], &rows, generated)
+            accessibility::evaluation::report(&weights, &rows(input, people, HELD_OUT)?, generated)
         }
     };
     print(&tables);

@@ -24,9 +24,6 @@ pub enum Model {
     /// The default nudge model.
     #[value(name = "nudge-1")]
     Nudge1,
-    /// The earlier accessibility model: age by itself suggests nothing.
-    #[value(name = "accessibility-1")]
-    Accessibility1,
     /// The default accessibility model.
     #[value(name = "accessibility-2")]
     Accessibility2,
@@ -40,8 +37,7 @@ impl Model {
             Self::Risk1 => crate::risk::fit::RISK_1.name,
             Self::Risk2 => crate::risk::fit::RISK_2.name,
             Self::Nudge1 => crate::nudge::fit::NAME,
-            Self::Accessibility1 => crate::accessibility::fit::ACCESSIBILITY_1.name,
-            Self::Accessibility2 => crate::accessibility::fit::ACCESSIBILITY_2.name,
+            Self::Accessibility2 => crate::accessibility::fit::NAME,
         }
     }
 
@@ -49,7 +45,7 @@ impl Model {
         match self {
             Self::Risk1 | Self::Risk2 => Kind::Risk,
             Self::Nudge1 => Kind::Nudge,
-            Self::Accessibility1 | Self::Accessibility2 => Kind::Accessibility,
+            Self::Accessibility2 => Kind::Accessibility,
         }
     }
 

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use crate::accessibility::fit::{ACCESSIBILITY_1, ACCESSIBILITY_2, Specification};
+use crate::accessibility::generator::{DATA_1, DATA_2};
 use crate::card::{Card, Data, Sample, Table, Text, Weights};
 use crate::data::{Facts, Row, replace, sha256, sha256_of};
 use crate::metrics::{Reference, Reliability};
@@ -54,7 +54,8 @@ impl Stream {
 pub fn all(root: &Path, pairs: usize, report: impl Fn(&str)) -> Result<()> {
     risk(root, pairs, &report).context("risk")?;
     report(&nudge(root).context("nudge")?);
-    accessibility(root, &report).context("accessibility")
+    report(&accessibility(root).context("accessibility")?);
+    Ok(())
 }
 
 fn risk(root: &Path, pairs: usize, report: &dyn Fn(&str)) -> Result<()> {
@@ -122,50 +123,31 @@ fn nudge(root: &Path) -> Result<String> {
     write(root, Model::Nudge1, &samples, trained)
 }
 
-fn accessibility(root: &Path, report: &dyn Fn(&str)) -> Result<()> {
-    use accessibility::{card, evaluation};
-    let train = |specification: &'static Specification| {
-        let progress = Progress::new(specification.name);
-        progress.step("generating rows");
-        let samples =
-            Samples::new(specification.data.version, |rows, random| specification.data.generate(rows, random));
-        progress.step("fitting");
-        let weights = accessibility::fit::fit(specification, &samples.training)?;
-        anyhow::Ok((samples, weights))
+fn accessibility(root: &Path) -> Result<String> {
+    use accessibility::{card, evaluation, fit};
+    let progress = Progress::new(fit::NAME);
+    progress.step("generating rows");
+    let samples = Samples::new(DATA_2.version, |rows, random| DATA_2.generate(rows, random));
+    let others = DATA_1.generate(HELD_OUT_ROWS, &mut Stream::HeldOut.random(SEED));
+    progress.step("fitting");
+    let weights = &fit::fit(&samples.training)?;
+    progress.step("evaluating");
+    let (mut tables, calibration) = evaluation::report(weights, &samples.held_out, true);
+    tables.push(evaluation::elsewhere(weights, &DATA_1, &others));
+    tables.extend([card::decisions(weights), card::signs(weights), card::coefficients(weights)]);
+    let cases = accessibility::golden::cases(weights, &mut Stream::Golden.random(SEED));
+    let trained = Trained {
+        version: weights.version,
+        summary: weights.summary,
+        weights: weights.to_file(),
+        text: card::text(),
+        tables,
+        calibration,
+        // The host does not monitor what people can see or hear, so it has nothing to compare.
+        reference: Vec::new(),
+        golden: golden::lines(&cases)?,
     };
-    let (first_samples, first) = train(&ACCESSIBILITY_1)?;
-    let (second_samples, second) = train(&ACCESSIBILITY_2)?;
-    let first = (&ACCESSIBILITY_1, &first);
-    let second = (&ACCESSIBILITY_2, &second);
-    for (model, trained, samples, others) in [
-        (Model::Accessibility1, first, &first_samples, &[][..]),
-        (Model::Accessibility2, second, &second_samples, &[first][..]),
-    ] {
-        let (specification, weights) = trained;
-        let progress = Progress::new(specification.name);
-        progress.step("evaluating");
-        let (mut tables, calibration) = evaluation::report(trained, others, &samples.held_out, true);
-        if let Some((other, _)) = others.first() {
-            tables.push(evaluation::elsewhere(&[trained, others[0]], other.data, &first_samples.held_out));
-        }
-        tables.extend([card::decisions(weights), card::signs(weights), card::coefficients(weights)]);
-        let cases = accessibility::golden::cases(specification, weights, &mut Stream::Golden.random(SEED));
-        let files = Trained {
-            version: weights.version,
-            summary: weights.summary,
-            weights: weights.to_file(),
-            text: card::text(specification),
-            tables,
-            calibration,
-            // The host does not monitor what people can see or hear, so it has nothing to compare.
-            reference: Vec::new(),
-            golden: golden::lines(&cases)?,
-        };
-        let line = write(root, model, samples, files)?;
-        drop(progress);
-        report(&line);
-    }
-    Ok(())
+    write(root, Model::Accessibility2, &samples, trained)
 }
 
 /// The rows of a kind.

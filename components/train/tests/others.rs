@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use caudal_model::accessibility::{self as recommender, SUGGESTION_BELOW};
 use caudal_model::nudge::{self as scorer, ASSIST_ABOVE, INFO_ABOVE, Request};
-use caudal_train::accessibility::fit::{ACCESSIBILITY_1, ACCESSIBILITY_2, Specification};
 use caudal_train::accessibility::generator::{DATA_1, DATA_2};
 use caudal_train::accessibility::{self, evaluation};
 use caudal_train::data::code;
@@ -15,8 +14,7 @@ use caudal_train::random::Random;
 use serde_json::{Value, json};
 
 const NUDGE_1: &[u8] = include_bytes!("../../nudge/models/nudge-1/weights.bin");
-const WEIGHTS_1: &[u8] = include_bytes!("../../accessibility/models/accessibility-1/weights.bin");
-const WEIGHTS_2: &[u8] = include_bytes!("../../accessibility/models/accessibility-2/weights.bin");
+const ACCESSIBILITY_2: &[u8] = include_bytes!("../../accessibility/models/accessibility-2/weights.bin");
 
 /// Enough rows to satisfy every guarantee, few enough to be quick.
 const ROWS: usize = 40_000;
@@ -65,50 +63,42 @@ fn every_nudge_fit_satisfies_the_guarantees() {
     assert!(nudge::fit::fit(&[]).is_err());
 }
 
-/// The accessibility models with their shipped weights.
-const MODELS: [(&Specification, &[u8]); 2] = [(&ACCESSIBILITY_1, WEIGHTS_1), (&ACCESSIBILITY_2, WEIGHTS_2)];
-
 #[test]
 fn confidence_is_how_often_a_theme_is_kept() {
-    for (model, weights) in MODELS {
-        let weights = recommender::Weights::parse(weights).expect("sound");
-        let rows = model.data.generate(HELD_OUT_ROWS, &mut Stream::HeldOut.random(SEED));
-        let (tables, curves) = evaluation::report((model, &weights), &[], &rows, true);
-        assert!(curves[0].ece < 0.01, "{}: {}", model.name, curves[0].ece);
-        assert_eq!(tables[0].id, "results");
-        let mut groups = [[0.0_f64; 3]; 2];
-        for row in &rows {
-            let profile = recommender::assess(&weights, &row.facts.request());
-            let group = &mut groups[usize::from(profile.confidence < SUGGESTION_BELOW)];
-            let kept = profile.theme == row.label.kept;
-            *group = [group[0] + 1.0, group[1] + profile.confidence, group[2] + f64::from(kept)];
-        }
-        for [rows, confidence, kept] in groups {
-            assert!(
-                rows > 1000.0 && (confidence - kept).abs() / rows < 0.02,
-                "{}, {rows} rows: confidence {confidence}, {kept} kept",
-                model.name
-            );
-        }
+    let weights = recommender::Weights::parse(ACCESSIBILITY_2).expect("sound");
+    let rows = DATA_2.generate(HELD_OUT_ROWS, &mut Stream::HeldOut.random(SEED));
+    let (tables, curves) = evaluation::report(&weights, &rows, true);
+    assert!(curves[0].ece < 0.01, "{}", curves[0].ece);
+    assert_eq!(tables[0].id, "results");
+    let mut groups = [[0.0_f64; 3]; 2];
+    for row in &rows {
+        let profile = recommender::assess(&weights, &row.facts.request());
+        let group = &mut groups[usize::from(profile.confidence < SUGGESTION_BELOW)];
+        let kept = profile.theme == row.label.kept;
+        *group = [group[0] + 1.0, group[1] + profile.confidence, group[2] + f64::from(kept)];
+    }
+    for [rows, confidence, kept] in groups {
+        assert!(
+            rows > 1000.0 && (confidence - kept).abs() / rows < 0.02,
+            "{rows} rows: confidence {confidence}, {kept} kept"
+        );
     }
 }
 
 #[test]
 fn accessibility_fits_are_repeatable_and_need_every_group() {
-    for (model, _) in MODELS {
-        let rows = model.data.generate(ROWS, &mut Random::new(3, 1));
-        let [one, two] = [0, 1].map(|_| accessibility::fit::fit(model, &rows).expect("converges").to_file());
-        assert_eq!(one, two);
-        let without_readers: Vec<_> = rows.into_iter().filter(|row| !row.facts.uses_screen_reader).collect();
-        let error = accessibility::fit::fit(model, &without_readers).expect_err("there is no one to learn from");
-        assert_eq!(error.to_string(), "people with a screen reader");
-    }
+    let rows = DATA_2.generate(ROWS, &mut Random::new(3, 1));
+    let [one, two] = [0, 1].map(|_| accessibility::fit::fit(&rows).expect("converges").to_file());
+    assert_eq!(one, two);
+    let without_readers: Vec<_> = rows.into_iter().filter(|row| !row.facts.uses_screen_reader).collect();
+    let error = accessibility::fit::fit(&without_readers).expect_err("there is no one to learn from");
+    assert_eq!(error.to_string(), "people with a screen reader");
 }
 
 #[test]
 fn the_rule_on_age_holds_on_data_that_contradict_it() {
     let rows = DATA_1.generate(ROWS, &mut Random::new(3, 1));
-    let weights = accessibility::fit::fit(&ACCESSIBILITY_2, &rows).expect("converges");
+    let weights = accessibility::fit::fit(&rows).expect("converges");
     let calm = recommender::Request {
         can_read_small_text: true,
         uses_screen_reader: false,
@@ -133,7 +123,7 @@ fn versions_of_the_data_have_the_same_people() {
 
 #[test]
 fn every_questionnaire_gets_the_reviewed_answer() {
-    let weights = recommender::Weights::parse(WEIGHTS_2).expect("sound");
+    let weights = recommender::Weights::parse(ACCESSIBILITY_2).expect("sound");
     let mut questionnaires = HashSet::new();
     for line in include_str!("../../../tests/golden/reviewed/accessibility-2.ndjson").lines() {
         let row: Value = serde_json::from_str(line).expect("a case");

@@ -1,10 +1,8 @@
-//! The accessibility models, and people to ask about.
+//! The accessibility model, and people to ask about.
 
 use caudal_model::accessibility::{AgeRange, AppConfidence, Language, Request, Theme, Weights};
 use proptest::prelude::*;
 
-pub(crate) const ACCESSIBILITY_1: Weights<'_> =
-    Weights::built_in(include_bytes!("../../../accessibility/models/accessibility-1/weights.bin"));
 pub(crate) const ACCESSIBILITY_2: Weights<'_> =
     Weights::built_in(include_bytes!("../../../accessibility/models/accessibility-2/weights.bin"));
 

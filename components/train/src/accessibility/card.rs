@@ -2,18 +2,16 @@
 
 use caudal_model::accessibility::{AppConfidence, Request, Weights, assess};
 
-use super::fit::Specification;
 use super::generator::{CONFIDENCES, Facts};
 use crate::age;
 use crate::card::{Cell, Table, Text};
 use crate::data::code;
 
-pub(crate) fn text(model: &Specification) -> Text {
-    let (rules, guarantees, fairness) = if model.age_suffices { LITERAL } else { HINTING };
+pub(crate) fn text() -> Text {
     Text {
-        purpose: vec![PURPOSE, rules, CONFIDENCE],
-        notes: vec![MADE_UP, FORM, guarantees],
-        limits: vec![UNKNOWN, fairness, UNOBSERVED, UNCONSIDERED],
+        purpose: vec![PURPOSE, RULES, CONFIDENCE],
+        notes: vec![MADE_UP, FORM, GUARANTEES],
+        limits: vec![UNKNOWN, FAIRNESS, UNOBSERVED, UNCONSIDERED],
         misuse: MISUSE.into(),
     }
 }
@@ -41,31 +39,18 @@ const UNOBSERVED: &str = "Without behaviour, when only a questionnaire is sent, 
 const UNCONSIDERED: &str =
     "It does not consider colour vision, motor or cognitive needs, or the text size that is set on the device.";
 
-/// The rules, what is guaranteed, and how it treats people over 50, of a model whose age hints only with signs.
-const HINTING: (&str, &str, &str) = (
-    "Answers decide: first a screen reader, then small text that is hard to read. Age and three signs of difficulty \
-     (more than 100 seconds per screen on average, at least 3 errors, at least 2 requests for help) determine the \
-     confidence. Over 50, two or more signs lead to large text as a suggestion, even for people who say that they read \
-     small text well.",
-    "The guarantees (answers take precedence; what only age and signs support stays a suggestion) are checked when weights \
-     are loaded, whatever the data.",
-    "With the same answers and signs, people over 50 may get another theme than people up to 50, as a suggestion. The \
-     explanation mentions the signs but not the age, which contributed.",
-);
+const RULES: &str = "A screen reader decides first, then small text that is hard to read, then age: over 50, large text \
+     is recommended, as the guidance of the specification says. If the person reads small text well, it is a suggestion, \
+     with a confidence of at most 0.69. Three signs of difficulty (more than 100 seconds per screen on average, at least 3 \
+     errors, at least 2 requests for help) raise the confidence, and two or more may make it a recommendation.";
 
-/// The same of a model for which an age over 50 suffices.
-const LITERAL: (&str, &str, &str) = (
-    "A screen reader decides first, then small text that is hard to read, then age: over 50, large text is recommended, \
-     as the guidance of the specification says. If the person reads small text well, it is a suggestion, with a \
-     confidence of at most 0.69. Three signs of difficulty (more than 100 seconds per screen on average, at least 3 \
-     errors, at least 2 requests for help) raise the confidence, and two or more may make it a recommendation.",
-    "Over 50, more than half of the people who say that they read small text well keep large text: a reading of the \
-     specification, which says that they lean toward it and gives no number. The guarantees (a no to small text never \
-     gives less confidence in large text than a yes, and more signs never lower it; with fewer than two signs, a yes \
-     leaves it a suggestion) hold whatever the data: by rule, or checked when weights are loaded.",
-    "With the same answers and signs, people over 50 get another theme than people up to 50. The explanation mentions \
-     their answers and the signs but not the age, which decided.",
-);
+const GUARANTEES: &str = "Over 50, more than half of the people who say that they read small text well keep large text: a \
+     reading of the specification, which says that they lean toward it and gives no number. The guarantees (a no to small \
+     text never gives less confidence in large text than a yes, and more signs never lower it; with fewer than two signs, a \
+     yes leaves it a suggestion) hold whatever the data: by rule, or checked when weights are loaded.";
+
+const FAIRNESS: &str = "With the same answers and signs, people over 50 get another theme than people up to 50. The \
+     explanation mentions their answers and the signs but not the age, which decided.";
 
 const MISUSE: [&str; 3] = [
     "A diagnosis, or any decision about a person other than how the app looks to them.",

@@ -2,8 +2,8 @@
 
 use caudal_model::accessibility::{Assessment, SUGGESTION_BELOW, Theme, Weights, assess};
 
-use super::fit::Specification;
-use super::generator::{Process, Row};
+use super::fit::NAME;
+use super::generator::{DATA_2, Process, Row};
 use crate::age;
 use crate::card::{Cell, Table, grouped};
 use crate::data::code;
@@ -22,9 +22,6 @@ fn answers_alone(row: &Row) -> Theme {
     }
 }
 
-/// A model with its weights.
-pub type Model<'a> = (&'a Specification, &'a Weights<'a>);
-
 /// Whether each person keeps the recommended theme.
 fn kept(weights: &Weights<'_>, rows: &[Row]) -> Vec<bool> {
     rows.iter().map(|row| assess(weights, &row.facts.request()).theme == row.label.kept).collect()
@@ -35,11 +32,10 @@ fn count(kept: &[bool]) -> usize {
 }
 
 /// The tables of a card and the curves of its plot. The true probabilities are known if the rows are
-/// `generated` by the data of the model. The first table includes the `others`.
+/// `generated` by the data of the model.
 #[must_use]
-pub fn report(model: Model<'_>, others: &[Model<'_>], rows: &[Row], generated: bool) -> (Vec<Table>, Vec<Reliability>) {
-    let (specification, weights) = model;
-    let process = generated.then_some(specification.data);
+pub fn report(weights: &Weights<'_>, rows: &[Row], generated: bool) -> (Vec<Table>, Vec<Reliability>) {
+    let process = generated.then_some(&DATA_2);
     let profiles: Vec<_> = rows.iter().map(|row| assess(weights, &row.facts.request())).collect();
     let confidence: Vec<_> = profiles.iter().map(|profile| profile.confidence).collect();
     let kept = kept(weights, rows);
@@ -49,8 +45,8 @@ pub fn report(model: Model<'_>, others: &[Model<'_>], rows: &[Row], generated: b
     });
     let curve = reliability("confidence", &confidence, &kept);
     let tables = vec![
-        results(specification.name, others, rows, &kept, process),
-        calibration(specification, &curve, known.as_deref(), &confidence, &kept),
+        results(rows, &kept, process),
+        calibration(&curve, known.as_deref(), &confidence, &kept),
         slices(rows, &profiles, &kept),
     ];
     (tables, vec![curve])
@@ -67,17 +63,16 @@ fn ceiling(process: &Process, rows: &[Row]) -> Vec<bool> {
     rows.iter().map(|row| most_probable(row) == row.label.kept).collect()
 }
 
-fn results(name: &str, others: &[Model<'_>], rows: &[Row], kept: &[bool], process: Option<&Process>) -> Table {
+fn results(rows: &[Row], kept: &[bool], process: Option<&Process>) -> Table {
     let row = |name: &str, hits: usize| vec![Cell::text(name), Cell::Interval(wilson(hits, rows.len()))];
     let mut table = Vec::new();
     let best = process.map(|process| ceiling(process, rows));
     table.extend(best.as_ref().map(|best| row("ceiling: the theme that is truly most probable", count(best))));
-    table.push(row(name, count(kept)));
+    table.push(row(NAME, count(kept)));
     table.extend(best.map(|best| {
         let gap = mean(kept.iter().zip(&best).map(|(ours, best)| f64::from(*ours) - f64::from(*best)));
-        vec![Cell::text(format!("{name} minus ceiling, paired")), Cell::Interval(gap)]
+        vec![Cell::text(format!("{NAME} minus ceiling, paired")), Cell::Interval(gap)]
     }));
-    table.extend(others.iter().map(|(other, weights)| row(other.name, count(&self::kept(weights, rows)))));
     table.push(row("answers alone", rows.iter().filter(|row| answers_alone(row) == row.label.kept).count()));
     let standard = rows.iter().filter(|row| row.label.kept == Theme::StandardAccessible).count();
     table.push(row("always standard", standard));
@@ -90,16 +85,12 @@ fn results(name: &str, others: &[Model<'_>], rows: &[Row], kept: &[bool], proces
     }
 }
 
-/// The models on people who differ from those that the first was fitted to: `rows` of another process.
-pub(crate) fn elsewhere(models: &[Model<'_>], process: &Process, rows: &[Row]) -> Table {
-    let best = count(&ceiling(process, rows));
-    let mut table = vec![vec![Cell::text("ceiling"), Cell::Interval(wilson(best, rows.len())), Cell::None]];
-    table.extend(models.iter().map(|(model, weights)| {
-        let kept = kept(weights, rows);
-        let confidence: Vec<_> = rows.iter().map(|row| assess(weights, &row.facts.request()).confidence).collect();
-        let error = reliability("", &confidence, &kept).ece_interval;
-        vec![Cell::text(model.name), Cell::Interval(wilson(count(&kept), rows.len())), Cell::Interval(error)]
-    }));
+/// The model on people who differ from those that it was fitted to: `rows` of another process.
+pub(crate) fn elsewhere(weights: &Weights<'_>, process: &Process, rows: &[Row]) -> Table {
+    let share = |kept: &[bool]| Cell::Interval(wilson(count(kept), rows.len()));
+    let kept = kept(weights, rows);
+    let confidence: Vec<_> = rows.iter().map(|row| assess(weights, &row.facts.request()).confidence).collect();
+    let error = reliability("", &confidence, &kept).ece_interval;
     Table {
         id: "elsewhere",
         title: "Other people",
@@ -111,22 +102,14 @@ pub(crate) fn elsewhere(models: &[Model<'_>], process: &Process, rows: &[Row]) -
             process.version
         ),
         columns: vec!["", "kept", "calibration error"],
-        rows: table,
+        rows: vec![
+            vec![Cell::text("ceiling"), share(&ceiling(process, rows)), Cell::None],
+            vec![Cell::text(NAME), share(&kept), Cell::Interval(error)],
+        ],
     }
 }
 
-fn calibration(
-    model: &Specification,
-    curve: &Reliability,
-    known: Option<&[f64]>,
-    confidence: &[f64],
-    kept: &[bool],
-) -> Table {
-    let suggestions = if model.age_suffices {
-        "if a person who reads small text well shows fewer than two signs"
-    } else {
-        "if only age and signs support large text"
-    };
+fn calibration(curve: &Reliability, known: Option<&[f64]>, confidence: &[f64], kept: &[bool]) -> Table {
     let row = |name: &str, predicted: &[f64], curve: &Reliability| {
         vec![Cell::text(name), Cell::Interval(curve.ece_interval), Cell::Figure(brier(predicted, kept))]
     };
@@ -135,10 +118,11 @@ fn calibration(
     Table {
         id: "calibration",
         title: "Calibration",
-        note: format!(
+        note:
             "Expected calibration error of the confidence, in up to 15 bins of equally many rows; rows with the same \
-             confidence share a bin. The confidence is rounded down to hundredths, and at most 0.69 {suggestions}."
-        ),
+               confidence share a bin. The confidence is rounded down to hundredths, and at most 0.69 if a person who \
+               reads small text well shows fewer than two signs."
+                .into(),
         columns: vec!["", "error", "Brier score"],
         rows,
     }

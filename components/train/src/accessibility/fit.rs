@@ -3,46 +3,21 @@
 use anyhow::{Context as _, Result, ensure};
 use caudal_model::accessibility::{Lean, Signs, Theme, Weights};
 
-use super::generator::{DATA_1, DATA_2, Process, Row};
+use super::generator::Row;
 use crate::optimise::{Logistic, Sign, maximise, rounded};
 
-/// An accessibility model before it is fitted.
-#[derive(Debug)]
-pub struct Specification {
-    /// For example `accessibility-2`.
-    pub name: &'static str,
-    pub version: &'static str,
-    pub summary: &'static str,
-    /// Whether an age over 50 suffices for large text: a rule, which is not fitted.
-    pub age_suffices: bool,
-    /// The data that it is fitted to.
-    pub data: &'static Process,
-}
-
-/// Age only lowers the confidence, unless there are signs of difficulty.
-pub const ACCESSIBILITY_1: Specification = Specification {
-    name: "accessibility-1",
-    version: "1.0.0",
-    summary: "Answers decide; age and signs of difficulty say how sure to be, and at most suggest.",
-    age_suffices: false,
-    data: &DATA_1,
-};
-
 /// The default model: the guidance of the specification, applied literally.
-pub const ACCESSIBILITY_2: Specification = Specification {
-    name: "accessibility-2",
-    version: "2.0.0",
-    summary: "Answers decide; an age over 50 suggests large text, and signs of difficulty make it a recommendation.",
-    age_suffices: true,
-    data: &DATA_2,
-};
+pub const NAME: &str = "accessibility-2";
+const VERSION: &str = "2.0.0";
+const SUMMARY: &str =
+    "Answers decide; an age over 50 suggests large text, and signs of difficulty make it a recommendation.";
 
 /// Fits one logistic regression each for people with a screen reader, people who find small text hard to
 /// read, and people who read it well.
 ///
 /// # Errors
 /// If a group has no rows, a fit does not converge, or a component would reject the weights.
-pub fn fit(model: &Specification, rows: &[Row]) -> Result<Weights<'static>> {
+pub fn fit(rows: &[Row]) -> Result<Weights<'static>> {
     let group = |holds: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| holds(row)).collect::<Vec<_>>();
     let voice = group(&|row| row.facts.uses_screen_reader);
     let voice = logistic(
@@ -60,11 +35,11 @@ pub fn fit(model: &Specification, rows: &[Row]) -> Result<Weights<'static>> {
         Ok(Lean::new(values.try_into().ok().context("a lean has six numbers")?))
     };
     let weights = Weights {
-        version: model.version,
-        summary: model.summary,
+        version: VERSION,
+        summary: SUMMARY,
         screen_reader: voice[0],
         reads_small_text_too: voice[1],
-        age_suffices: model.age_suffices,
+        age_suffices: true,
         small_text: lean(false).context("people who find small text hard")?,
         leaning: lean(true).context("people who read small text well")?,
     };

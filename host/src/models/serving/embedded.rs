@@ -40,7 +40,7 @@ macro_rules! card {
 
 impl Embedded {
     /// The default of each kind comes first.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 5] = [
         Self {
             name: "risk-2",
             kind: ModelKind::Risk,
@@ -68,13 +68,6 @@ impl Embedded {
             by_default: true,
             bytes: component!("accessibility"),
             card: card!("accessibility/models/accessibility-2"),
-        },
-        Self {
-            name: "accessibility-1",
-            kind: ModelKind::Accessibility,
-            by_default: false,
-            bytes: component!("accessibility-1"),
-            card: card!("accessibility/models/accessibility-1"),
         },
         Self {
             name: "transfer-rules-1",
