@@ -1,13 +1,9 @@
 //! Recommends an accessibility profile from a person's answers and their use of the app so far.
 //!
 //! Answers are rules: a screen reader comes first, then small text that is hard to read. The weights of the
-//! confidences are trained. The specification lets the age ranges over 50 "lean towards" large text, and
-//! models differ in what that means for people who say that they read small text well:
-//! - by itself, age leads to large text if [`Weights::age_suffices`] (`accessibility-2`), with a confidence
-//!   below [`SUGGESTION_BELOW`], so that a client asks instead of switching. Two signs of difficulty may
-//!   raise it above;
-//! - otherwise (`accessibility-1`), age lowers the confidence in the standard theme, and only with two signs
-//!   changes the theme, always as a suggestion.
+//! confidences are trained. The specification lets the age ranges over 50 "lean towards" large text. For people
+//! who say that they read small text well, age by itself leads to large text with a confidence below
+//! [`SUGGESTION_BELOW`], so that a client asks instead of switching. Two signs of difficulty may raise it above.
 //!
 //! The confidence is the share of people with the same answers and signs who keep the recommended theme.
 //! The recommendation is not a diagnosis: it says which settings may help.
@@ -171,7 +167,7 @@ impl Signs {
 pub fn assess(weights: &Weights<'_>, request: &Request) -> Assessment {
     let signs = Signs::of(request);
     let (rule, probability) = weigh(weights, request, signs);
-    let confidence = f64::from(hundredths(weights, request, rule, probability)) / WHOLE;
+    let confidence = f64::from(hundredths(request, rule, probability)) / WHOLE;
     let (theme, font_scale) = match rule {
         Rule::ScreenReader => (Theme::VoiceAssisted, FONT_SCALE_STANDARD),
         Rule::SmallText | Rule::Age | Rule::Signs => (Theme::LargeTextHighContrast, FONT_SCALE_LARGE),
@@ -199,11 +195,10 @@ fn weigh(weights: &Weights<'_>, request: &Request, signs: Signs) -> (Rule, f64) 
         return (Rule::SmallText, sigmoid(weights.small_text.sum(request.age_range, signs)));
     }
     let large = weights.leaning.sum(request.age_range, signs);
-    if weights.age_suffices && request.age_range >= AgeRange::From51To60 {
-        let rule = if signs.count() < SIGNS_ENOUGH { Rule::Age } else { Rule::Signs };
-        return (rule, sigmoid(large));
+    if request.age_range < AgeRange::From51To60 {
+        return (Rule::Standard, sigmoid(-large));
     }
-    if large > 0.0 { (Rule::Signs, sigmoid(large)) } else { (Rule::Standard, sigmoid(-large)) }
+    (if signs.count() < SIGNS_ENOUGH { Rule::Age } else { Rule::Signs }, sigmoid(large))
 }
 
 fn nudging_level(request: &Request, signs: Signs) -> NudgingLevel {
@@ -212,9 +207,8 @@ fn nudging_level(request: &Request, signs: Signs) -> NudgingLevel {
 }
 
 /// The confidence in hundredths, which is as precise as it is known, rounded down.
-fn hundredths(weights: &Weights<'_>, request: &Request, rule: Rule, probability: f64) -> u32 {
+fn hundredths(request: &Request, rule: Rule, probability: f64) -> u32 {
     let sure = (probability * WHOLE) as u32;
-    let suggested = rule == Rule::Age || (rule == Rule::Signs && !weights.age_suffices);
-    let sure = if suggested { sure.min(SUGGESTION_MAX) } else { sure };
+    let sure = if rule == Rule::Age { sure.min(SUGGESTION_MAX) } else { sure };
     if request.behaviour_observed { sure } else { sure.saturating_sub(UNOBSERVED) }
 }

@@ -128,20 +128,15 @@ fn explanations_follow_the_confidence() {
     );
 }
 
-/// Weights that a component accepts, of both kinds.
+/// Weights that a component accepts.
 fn any_weights() -> impl Strategy<Value = Weights<'static>> {
     let lean = |base: std::ops::Range<f64>, rest: f64| {
         let rest = prop::array::uniform5(0.0..rest);
         (base, rest).prop_map(|(base, [a, b, c, d, e])| Lean::new([base, a, b, c, d, e]))
     };
     let sound = |weights: &Weights<'_>| weights.is_sound();
-    (lean(-1.0..6.0, 2.0), lean(-6.0..0.0, 1.5), any::<bool>())
-        .prop_map(|(small_text, leaning, age_suffices)| Weights {
-            small_text,
-            leaning,
-            age_suffices,
-            ..ACCESSIBILITY_2
-        })
+    (lean(-1.0..6.0, 2.0), lean(-6.0..0.0, 1.5))
+        .prop_map(|(small_text, leaning)| Weights { small_text, leaning, ..ACCESSIBILITY_2 })
         .prop_filter("a component rejects them", sound)
 }
 
@@ -189,9 +184,7 @@ proptest! {
         let no = Request { can_read_small_text: false, ..yes };
         for weights in [weights, ACCESSIBILITY_2] {
             prop_assert_eq!(recommender::assess(&weights, &no).theme, LARGE);
-            if weights.age_suffices {
-                assert_leans(&weights, &yes, &no)?;
-            }
+            assert_leans(&weights, &yes, &no)?;
         }
     }
 
@@ -199,11 +192,9 @@ proptest! {
     fn age_leans_whatever_the_weights(weights in any_weights(), person in any_person()) {
         let person = Request { can_read_small_text: true, uses_screen_reader: false, ..person };
         let profile = recommender::assess(&weights, &person);
-        if weights.age_suffices {
-            let theme = if person.age_range >= AgeRange::From51To60 { LARGE } else { STANDARD };
-            prop_assert_eq!(profile.theme, theme);
-        }
-        let suggested = profile.theme == LARGE && (signs(&person) < 2 || !weights.age_suffices);
+        let theme = if person.age_range >= AgeRange::From51To60 { LARGE } else { STANDARD };
+        prop_assert_eq!(profile.theme, theme);
+        let suggested = profile.theme == LARGE && signs(&person) < 2;
         prop_assert!(!suggested || profile.confidence < SUGGESTION_BELOW, "{:?}", profile);
     }
 }

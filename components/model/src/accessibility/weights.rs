@@ -9,8 +9,6 @@ use crate::weights::{File, Kind, Malformed, built_in, encode, is_weight};
 pub mod parameter {
     pub const SCREEN_READER: u16 = 1;
     pub const READS_SMALL_TEXT_TOO: u16 = 2;
-    /// 1 if [`super::Weights::age_suffices`], and absent otherwise.
-    pub const AGE_SUFFICES: u16 = 3;
     /// First parameter of [`super::Weights::small_text`].
     pub const SMALL_TEXT: u16 = 10;
     /// First parameter of [`super::Weights::leaning`].
@@ -109,9 +107,6 @@ pub struct Weights<'a> {
     pub screen_reader: f64,
     /// Added if the person also reads small text well; never positive.
     pub reads_small_text_too: f64,
-    /// Whether an age over 50 suffices for large text, as the specification says. Without it, large text
-    /// takes two signs of difficulty as well, and remains a suggestion.
-    pub age_suffices: bool,
     /// For keeping large text, for people who find small text hard to read.
     pub small_text: Lean,
     /// For keeping large text, for people who say that they read small text well.
@@ -130,7 +125,6 @@ impl<'a> Weights<'a> {
             Err(malformed) => return Err(malformed),
         };
         let (mut screen_reader, mut reads_too) = (f64::NAN, f64::NAN);
-        let mut age_suffices = false;
         let (mut small_text, mut leaning) = ([f64::NAN; LEAN], [f64::NAN; LEAN]);
         let mut index = 0;
         while index < file.len() {
@@ -140,8 +134,6 @@ impl<'a> Weights<'a> {
             match parameter {
                 parameter::SCREEN_READER => screen_reader = value,
                 parameter::READS_SMALL_TEXT_TOO => reads_too = value,
-                parameter::AGE_SUFFICES if value == 1.0 => age_suffices = true,
-                parameter::AGE_SUFFICES => return Err(Malformed::Unsound),
                 _ if small_text_at < LEAN => small_text[small_text_at] = value,
                 _ if leaning_at < LEAN => leaning[leaning_at] = value,
                 _ => return Err(Malformed::Unknown),
@@ -149,7 +141,7 @@ impl<'a> Weights<'a> {
             index += 1;
         }
         // Parameters are distinct, so this many of them fill every value.
-        if file.len() != 2 + age_suffices as usize + 2 * LEAN {
+        if file.len() != 2 + 2 * LEAN {
             return Err(Malformed::Missing);
         }
         let weights = Self {
@@ -157,7 +149,6 @@ impl<'a> Weights<'a> {
             summary: file.summary,
             screen_reader,
             reads_small_text_too: reads_too,
-            age_suffices,
             small_text: Lean::new(small_text),
             leaning: Lean::new(leaning),
         };
@@ -176,30 +167,23 @@ impl<'a> Weights<'a> {
             (parameter::SCREEN_READER, self.screen_reader),
             (parameter::READS_SMALL_TEXT_TOO, self.reads_small_text_too),
         ]);
-        entries.extend(self.age_suffices.then_some((parameter::AGE_SUFFICES, 1.0)));
         entries.extend((parameter::SMALL_TEXT..).zip(self.small_text.values()));
         entries.extend((parameter::LEANING..).zip(self.leaning.values()));
         encode(Kind::Accessibility, self.version, self.summary, &entries)
     }
 
-    /// Whether all values are plausible and none leans the wrong way. Signs alone never overrule an answer
-    /// up to the age of 50. Above it,
-    /// - if age suffices, who reads small text well is never surer of large text than who does not;
-    /// - otherwise it takes two signs to overrule an answer.
+    /// Whether all values are plausible and none leans the wrong way. Up to the age of 50, the standard theme is at
+    /// least as likely as large text for who reads small text well, whatever the signs. Above it, they are never
+    /// surer of large text than who does not read it well.
     #[must_use]
     pub const fn is_sound(&self) -> bool {
-        let Lean { base, over_50, over_60, slow, errors, help } = self.leaning;
-        let one_sign = slow.max(errors).max(help);
+        let Lean { base, slow, errors, help, .. } = self.leaning;
         is_weight(self.screen_reader)
             && is_weight(self.reads_small_text_too)
             && self.reads_small_text_too <= 0.0
             && self.small_text.is_sound()
             && self.leaning.is_sound()
             && base + slow + errors + help <= 0.0
-            && if self.age_suffices {
-                self.small_text.is_at_least(&self.leaning)
-            } else {
-                base + over_50 + over_60 + one_sign <= 0.0
-            }
+            && self.small_text.is_at_least(&self.leaning)
     }
 }

@@ -39,7 +39,6 @@ pub fn fit(rows: &[Row]) -> Result<Weights<'static>> {
         summary: SUMMARY,
         screen_reader: voice[0],
         reads_small_text_too: voice[1],
-        age_suffices: true,
         small_text: lean(false).context("people who find small text hard")?,
         leaning: lean(true).context("people who read small text well")?,
     };
