@@ -17,7 +17,7 @@ fn openssl(arguments: &[&str]) {
 
 /// Writes a blob into an image layout and returns its digest.
 fn blob(layout: &Path, bytes: &[u8]) -> String {
-    let hex: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = hex::encode(Sha256::digest(bytes));
     fs::write(layout.join("blobs/sha256").join(&hex), bytes).unwrap();
     format!("sha256:{hex}")
 }

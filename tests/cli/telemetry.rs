@@ -38,10 +38,6 @@ fn named<'a>(spans: &'a [Span], name: &str) -> Vec<&'a Span> {
     spans.iter().filter(|span| span.name == name).collect()
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 #[test]
 fn a_collector_gets_the_traces_of_requests() {
     let data = DataDir::new();
@@ -68,7 +64,7 @@ fn a_collector_gets_the_traces_of_requests() {
 
     let spans = collector.spans();
     let [order] = named(&spans, "POST /api/ledger/transactions")[..] else { panic!("{spans:#?}") };
-    assert_ne!(hex(&order.trace_id), TRACE, "customers choose no trace");
+    assert_ne!(hex::encode(&order.trace_id), TRACE, "customers choose no trace");
     assert_eq!(order.kind(), SpanKind::Server);
     assert_eq!(attribute(&order.attributes, "http.response.status_code").as_deref(), Some("200"));
     assert_eq!(attribute(&order.attributes, "http.route").as_deref(), Some("/api/ledger/transactions"));
@@ -117,8 +113,8 @@ fn a_caller_decides_what_is_traced_and_a_customer_does_not() {
     service.stop();
     let spans = collector.spans();
     assert_eq!(named(&spans, "POST /ai/nudge").len(), 1, "{spans:#?}");
-    assert!(spans.iter().all(|span| hex(&span.trace_id) == TRACE), "{spans:#?}");
-    assert_eq!(hex(&named(&spans, "POST /ai/nudge")[0].parent_span_id), CALLER);
+    assert!(spans.iter().all(|span| hex::encode(&span.trace_id) == TRACE), "{spans:#?}");
+    assert_eq!(hex::encode(&named(&spans, "POST /ai/nudge")[0].parent_span_id), CALLER);
 }
 
 #[test]

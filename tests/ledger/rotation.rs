@@ -161,14 +161,13 @@ async fn forgeries_with_the_old_key_are_detected(db: PgPool) {
     let head = prev_hash.try_into().unwrap();
     let writer = Writer { chain_id, stripe: 0, next_seq: seq, head, holder: Uuid::nil() };
     let rewritten = key().seal_tombstone(Uuid::new_v4(), &writer, LATER + Duration::SECOND);
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let rewrite = format!(
         "update ledger_batch set batch_id = '{}', created_at = '{}', hash = '\\x{}' where seq = {seq}",
         rewritten.header.batch_id,
         rewritten.header.created_at,
-        hex(&rewritten.hash)
+        hex::encode(rewritten.hash)
     );
-    let head = format!("update retired_chain set hash = '\\x{}'", hex(&rewritten.hash));
+    let head = format!("update retired_chain set hash = '\\x{}'", hex::encode(rewritten.hash));
     let further = key().seal_tombstone(Uuid::new_v4(), &writer.after(seq, rewritten.hash), LATER);
     let append = format!(
         "insert into ledger_batch (chain_id, seq, batch_id, created_at, accounts_digest, transfers_digest, entries_digest,
@@ -177,7 +176,7 @@ async fn forgeries_with_the_old_key_are_detected(db: PgPool) {
             keys_digest, hash, '\\x{}' from ledger_batch where seq = {seq}",
         further.header.batch_id,
         further.header.created_at,
-        hex(&further.hash)
+        hex::encode(further.hash)
     );
     let closed = "does not end where it was closed";
     for (way, statements, expected) in [

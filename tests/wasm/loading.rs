@@ -30,7 +30,7 @@ fn refusal(bytes: &[u8]) -> (LoadError, String) {
 
 /// The first 8 hex digits of the SHA-256 of these bytes.
 fn short_digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&Sha256::digest(bytes)[..4])
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn stored(common: &Common, file: &str, variable: &str, missing: Missing) -> Resu
     fs::create_dir_all(&data_dir).with_context(|| format!("cannot create the data folder {}", data_dir.display()))?;
     let mut random = [0; SECRET_BYTES_MIN];
     getrandom::fill(&mut random).context("cannot get random bytes from the system")?;
-    let secret: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let secret = hex::encode(random);
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
         Ok(mut file) => {
             file.write_all(secret.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;

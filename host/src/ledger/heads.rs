@@ -110,7 +110,7 @@ impl RecordedHeads {
 
     /// Replaces the file atomically.
     fn write(&self) -> Result<(), HeadsError> {
-        let line = |head: &Head| (head.seq, hex(&head.hash));
+        let line = |head: &Head| (head.seq, hex::encode(head.hash));
         let chains: BTreeMap<_, Vec<_>> =
             self.chains.iter().map(|(chain_id, heads)| (chain_id, heads.iter().map(line).collect())).collect();
         // Containers that share a folder may have the same process id.
@@ -260,19 +260,9 @@ fn parse_file(text: &str) -> Option<BTreeMap<Uuid, Vec<Head>>> {
         .collect()
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn parse(hex: &str) -> Option<[u8; 32]> {
     let mut hash = [0; 32];
-    if hex.len() != 64 || !hex.is_ascii() {
-        return None;
-    }
-    for (at, byte) in hash.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).ok()?;
-    }
-    Some(hash)
+    hex::decode_to_slice(hex, &mut hash).ok().map(|()| hash)
 }
 
 #[cfg(test)]

@@ -47,10 +47,7 @@ impl Cluster {
     pub(super) fn locate(data_dir: &Path) -> Result<Self> {
         let user = server_user()?;
         let preferred = data_dir.join("postgres");
-        let name: String = Sha256::digest(data_dir.as_os_str().as_encoded_bytes())[..6]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let name = hex::encode(&Sha256::digest(data_dir.as_os_str().as_encoded_bytes())[..6]);
         let root = match user {
             Some(user) if !can_reach(user, data_dir) || !fits(&preferred.join("run")) => {
                 PathBuf::from("/var/lib/caudal").join(name.clone())

@@ -59,7 +59,7 @@ impl RetiredKey {
 }
 
 pub(super) fn name(fingerprint: &[u8]) -> String {
-    fingerprint.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(fingerprint)
 }
 
 pub(super) async fn insert(db: &mut PgConnection, retired: &RetiredKey) -> Result<(), sqlx::Error> {
