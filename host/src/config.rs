@@ -16,7 +16,7 @@ use crate::db::roles::OWNER;
 
 pub use ledger::{
     AcceptLoss, Approvals, DecidePayment, Events, Find, Freeze, Fund, Holder, LimitChange, Payments, RotateKey, Since,
-    UserLimits, Verify, Warnings,
+    UserLimits, Verify,
 };
 pub use models::{
     Deploy, ExplanationLanguage, Models, Push, Replay, RollBack, Rollout, RolloutOrder, RowFormat, Score, StartRollout,
@@ -110,8 +110,6 @@ pub enum Command {
     Approvals(Approvals),
     /// Print the ledger's events after a cursor, one line per commit
     Events(Events),
-    /// Report what customers did after each variant of the bank page's warnings, or change the variants' shares
-    Warnings(Warnings),
     /// Run a command with DATABASE_URL set to the data folder's private Postgres, created if there is none
     Postgres(PostgresCommand),
     /// Score the rows of a file: a backtest

@@ -81,4 +81,3 @@ mod tokens;
 mod traffic;
 mod transactions;
 mod turns;
-mod warnings;

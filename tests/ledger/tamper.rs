@@ -110,7 +110,6 @@ pub(crate) async fn fill(db: &PgPool) {
          'eva', 'https://login', $1, $1)",
         "insert into app_user (owner, per_transfer_limit, per_day_limit, holder_name, created_at) \
          values ('eva', 5, 6, 'Eva', $1)",
-        "insert into warning_experiment values (1, 'a', '{why-first,advice-first}', '{40,60}', 'b', 'ana', $1)",
         "insert into policy values ('settings', '--rail=stp', 'ana', $1), ('replicas', 'replicated', 'host', $1)",
     ] {
         sqlx::query(sql).bind(CONTEXT.now).execute(db).await.unwrap();

@@ -30,12 +30,6 @@ export async function startBank(more = []) {
     return (await run(program(), args, { env: { ...process.env, CAUDAL_LOG: "warn" } })).stdout.trim();
   };
 
-  /** A command of an operator. */
-  const operate = async (...command) => {
-    const args = ["--data-dir", service.folder, ...command, "--admin-url", service.assist];
-    return (await run(program(), args, { env: { ...process.env, CAUDAL_LOG: "warn" } })).stdout;
-  };
-
   /** One user's requests, apart from the page. */
   const as = async (user) => {
     const issued = await fetch(`${service.ledger}/sandbox/token`, {
@@ -68,7 +62,7 @@ export async function startBank(more = []) {
     return api;
   };
 
-  return { service, token, operate, as, end: () => service.end() };
+  return { service, token, as, end: () => service.end() };
 }
 
 /** A user with an account, a payee and `count` transfers to that payee. */

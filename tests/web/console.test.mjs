@@ -101,52 +101,6 @@ test("a change that comes too late changes nothing and names the earlier one", a
   );
 });
 
-/** A customer who consented is warned, and does not send. */
-async function warn(user, variant) {
-  const headers = { "content-type": "application/json" };
-  const issued = await fetch(`${service.ledger}/sandbox/token`, {
-    method: "POST",
-    headers,
-    body: JSON.stringify({ user }),
-  });
-  headers.authorization = `Bearer ${(await issued.json()).token}`;
-  const send = (method, path, body) =>
-    fetch(`${service.ledger}/api/analytics/${path}`, { method, headers, body: JSON.stringify(body) });
-  await send("PUT", "consent", { granted: true });
-  for (const eventType of ["warning_shown", "warning_stopped"]) {
-    const event = { screen: "transfer_confirm", eventType, details: `order-of-advice/${variant} call` };
-    assert.equal((await send("POST", "events", event)).status, 202);
-  }
-}
-
-test("an operator sees which warning keeps customers from sending, and changes who sees which", async () => {
-  assert.equal(await page.$eval("#warnings-part", (it) => it.hidden), true);
-  await ops.press("Sign out");
-  for (const [user, variant] of ["why-first", "advice-first", "advice-first"].entries())
-    await warn(`ana-${user}`, variant);
-  await ops.signIn("models:admin rules:admin ledger:operate");
-  await ops.shows(/why-first for 50% and advice-first for 50% of customers/, "#warnings");
-  await ops.shows(/order-of-advice\/advice-first\s+2\s+2\s+100%/, "#warnings");
-  await ops.press("Change shares", "#warnings");
-  await ops.shows(/What will happen:/, "dialog");
-  // The wrong way: more than everyone, and no reason.
-  const portion = await page.$("#change-advice-first");
-  await portion.focus();
-  await page.keyboard.type("101");
-  await ops.press("Change shares", "dialog");
-  await ops.shows(/Enter a whole number from 0 to 100/, "dialog");
-  await portion.focus();
-  await page.keyboard.type("90");
-  await ops.press("Change shares", "dialog");
-  await ops.shows(/Enter a reason/, "dialog");
-  await ops.shows(/why-first is shown to 10% of customers/i, "dialog");
-  await ops.axe("shares");
-  await ops.confirm("fewer were sent");
-  await ops.shows(/advice-first is shown to 90% of customers/, "#notice");
-  await ops.shows(/advice-first for 90% of customers, set by ops/, "#warnings");
-  await ops.shot("warnings");
-});
-
 test("axe finds nothing, in both colour schemes", async () => {
   await ops.axe("page");
   assert.deepEqual(ops.faults, []);

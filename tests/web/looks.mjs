@@ -7,21 +7,12 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 
-import { variantOf } from "../../host/web/bank/warning-variants.js";
 import { newUser } from "./bank.mjs";
 import { Person } from "./person.mjs";
 import { tour } from "./tour.mjs";
 import { treeOf } from "./tree.mjs";
 
 export const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-/** The host's, until an operator decides otherwise. */
-const EXPERIMENT = {
-  experiment: "order-of-advice",
-  variants: [
-    { variant: "why-first", percent: 50 },
-    { variant: "advice-first", percent: 50 },
-  ],
-};
 const SNAPSHOTS = new URL("./snapshots/", import.meta.url);
 
 const media = (scheme, contrast = "no-preference") => [
@@ -120,9 +111,7 @@ export function looks(stage) {
   test("every screen in every theme and size: nothing found by axe, nothing cut off, the same tree", async (t) => {
     const { bank, browser, line } = stage;
     t.after(() => line.mend());
-    // Somebody with the first variant of the warnings, whose tree is stored.
-    let user = newUser();
-    while (variantOf(user, EXPERIMENT).adviceFirst) user = newUser();
+    const user = newUser();
     const api = await bank.as(user);
     const it = await Person.at(browser, line.url);
     // Time stands still: how long axe takes must not make the page offer help.

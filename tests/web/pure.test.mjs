@@ -10,7 +10,6 @@ import { groupsOf, groupWhileTyping, isSameBank, readNumber, sayNumber } from ".
 import { riskFacts } from "../../host/web/bank/facts.js";
 import { CENTAVOS_MAX, fromPesos, readAmount, sayMoney, toJson, writeMoney } from "../../host/web/bank/money.js";
 import { LEVELS, mayOffer, noOffers } from "../../host/web/bank/nudge-rules.js";
-import { variantOf } from "../../host/web/bank/warning-variants.js";
 import { TEXTS, t } from "../../host/web/bank/words.js";
 import { claimsOf, tokenIn } from "../../host/web/shared/token.js";
 
@@ -199,46 +198,6 @@ test("how long a payee has been saved is sent only when known", () => {
   assert.equal("beneficiary_saved_minutes" in facts({}), false);
   assert.equal("beneficiary_saved_minutes" in facts({ savedAt: 200, now: 100 }), false);
   assert.equal(facts({ savedAt: 0, now: 31 * 60_000 + 59_999 }).beneficiary_saved_minutes, 31);
-});
-
-// ---- variants of the warnings ----
-
-test("each variant has its share of the users, and a user always the same", () => {
-  const variants = [
-    { variant: "why-first", percent: 20 },
-    { variant: "advice-first", percent: 80 },
-  ];
-  for (const nameOf of [(number) => `user-${number}`, (number) => String(number), (number) => `ana.${number}@x.mx`]) {
-    const counts = new Map();
-    for (let number = 0; number < 10_000; number += 1) {
-      const { name, label } = variantOf(nameOf(number), { experiment: "a", variants });
-      assert.equal(label, `a/${name}`);
-      counts.set(name, (counts.get(name) ?? 0) + 1);
-      assert.equal(variantOf(nameOf(number), { experiment: "a", variants }).name, name);
-    }
-    for (const { variant, percent } of variants) {
-      const expected = percent * 100;
-      // Four standard deviations of a binomial count.
-      const most = 4 * Math.sqrt(expected * (1 - percent / 100));
-      assert.ok(Math.abs(counts.get(variant) - expected) < most, `${nameOf(1)}: ${counts.get(variant)} of ${variant}`);
-    }
-  }
-});
-
-test("another experiment reassigns users, and an unknown variant falls back to the first", () => {
-  const variants = [
-    { variant: "why-first", percent: 50 },
-    { variant: "advice-first", percent: 50 },
-  ];
-  const users = Array.from({ length: 100 }, (_, number) => `user-${number}`);
-  const moved = users.filter(
-    (user) =>
-      variantOf(user, { experiment: "a", variants }).name !== variantOf(user, { experiment: "b", variants }).name,
-  );
-  assert.ok(moved.length > 20, `${moved.length} moved`);
-  const unknown = { experiment: "a", variants: [{ variant: "loud", percent: 100 }] };
-  assert.deepEqual(variantOf("ana", unknown), { name: "why-first", label: "none/why-first", adviceFirst: false });
-  assert.equal(variantOf("ana", { experiment: "a", variants: [] }).label, "none/why-first");
 });
 
 // ---- words ----

@@ -7,4 +7,3 @@ mod worker;
 
 pub(crate) use redaction::redact;
 pub use worker::EventWorker;
-pub(crate) use worker::RETENTION_DAYS;

@@ -18,7 +18,7 @@ const BATCH_LENGTH_MAX: i64 = 500;
 const POLL_EVERY: Duration = Duration::from_secs(5);
 
 /// Long enough for quarterly reports, and no longer than their purpose requires.
-pub(crate) const RETENTION_DAYS: i64 = 90;
+const RETENTION_DAYS: i64 = 90;
 
 const PURGE_EVERY: Duration = Duration::from_secs(3600);
 

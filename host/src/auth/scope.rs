@@ -12,8 +12,8 @@ pub const MODELS_ADMIN: &str = "models:admin";
 /// Scope that allows changes to the transfer rules.
 pub const RULES_ADMIN: &str = "rules:admin";
 
-/// Scope that allows operating the ledger: freezing and crediting accounts, deciding on payments, reversals, users'
-/// limits and names, and the shares of warnings.
+/// Scope that allows operating the ledger: freezing and crediting accounts, deciding on payments, reversals, and
+/// users' limits and names.
 pub const LEDGER_OPERATE: &str = "ledger:operate";
 
 /// Scope that allows reading versions, deployments, history and reports of every kind, and replaying decisions, without

@@ -31,7 +31,6 @@ mod table;
 mod token;
 mod tokens;
 mod verify;
-mod warnings;
 
 use std::process::ExitCode;
 
@@ -101,7 +100,6 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Reverse(decision) => payments::reverse(&cli.common, decision).await,
             Command::Approvals(approvals) => approvals::run(&cli.common, approvals).await,
             Command::Events(events) => events::run(&cli.common, events).await,
-            Command::Warnings(warnings) => warnings::run(&cli.common, warnings).await,
             Command::Postgres(command) => postgres::run(&cli.common, command).await,
             Command::Score(score) => score::run(&score),
             Command::Replay(replay) => replay::run(&cli.common, &replay).await,

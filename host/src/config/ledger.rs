@@ -10,7 +10,6 @@ use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
 use super::token::{Admin, recorded};
-use crate::analytics::RETENTION_DAYS;
 use crate::db::holders::NAME_CHARS_MAX;
 use crate::domain::money::{AmountError, Money};
 use crate::outbox::Cursor;
@@ -277,36 +276,6 @@ pub struct Events {
     /// Wait for further events
     #[arg(long)]
     pub follow: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Counted from the analytics events of customers who consented. A customer sees the same variant as long as \
-                  neither the shares nor the name of the experiment changes."
-)]
-pub struct Warnings {
-    /// Number of days to report on, up to now
-    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u8).range(1..=RETENTION_DAYS))]
-    pub days: u8,
-    /// Show each variant to a percentage of the customers from now on, for example why-first=20,advice-first=80
-    #[arg(long, value_delimiter = ',', value_parser = portion, value_name = "VARIANT=PERCENT", requires_all = ["experiment", "reason"])]
-    pub shares: Vec<(String, u8)>,
-    /// Name of the experiment; a new one reassigns every customer and is counted separately
-    #[arg(long, requires = "shares")]
-    pub experiment: Option<String>,
-    /// Why; recorded permanently
-    #[arg(long, requires = "shares", value_parser = recorded)]
-    pub reason: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-    #[command(flatten)]
-    pub admin: Admin,
-}
-
-fn portion(text: &str) -> Result<(String, u8), &'static str> {
-    let portion = text.split_once('=').and_then(|(variant, percent)| Some((variant.to_owned(), percent.parse().ok()?)));
-    portion.filter(|(_, percent)| *percent <= 100).ok_or("must be VARIANT=PERCENT, with a percentage from 0 to 100")
 }
 
 fn cursor(text: &str) -> Result<Cursor, <Cursor as FromStr>::Err> {

@@ -16,7 +16,6 @@
 //! | component | [`components`] |
 //! | deployment, deployment_history | [`deployments`] |
 //! | rollout | `rollouts` |
-//! | warning_experiment | `warnings` |
 //! | comparison | `comparisons` |
 //! | traffic | `traffic` |
 //! | host_status, when a deployment first served | [`hosts`] |
@@ -61,7 +60,6 @@ pub(crate) mod session;
 pub mod timeline;
 pub(crate) mod traffic;
 pub(crate) mod transfers;
-pub mod warnings;
 
 use time::OffsetDateTime;
 use uuid::Uuid;

@@ -31,8 +31,6 @@ pub(crate) enum Subject {
     Approval,
     /// A canary whose share grows by itself.
     Rollout,
-    /// An experiment with the page's warnings.
-    Warnings,
     /// What all hosts keep to.
     Policy,
     /// A retired key.
@@ -53,7 +51,6 @@ impl Subject {
             Self::Funding => "funding",
             Self::Approval => "approval",
             Self::Rollout => "rollout",
-            Self::Warnings => "warnings",
             Self::Policy => "policy",
             Self::Key => "key",
         }

@@ -82,7 +82,6 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     ),
     ("traffic", "insert, update (count), delete", Ignores),
     ("rollout", "insert, update (state, step, epoch, step_at, detail, approval_id, changed_by, changed_at)", Reads),
-    ("warning_experiment", "insert", Reads),
     ("deployment_history", "insert, update (served_at)", Reads),
     ("host_status", "insert, update (epoch, state, champion, detail, since, seen_at), delete", Ignores),
     // The schema's own.

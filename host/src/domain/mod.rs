@@ -9,7 +9,6 @@ pub mod approval;
 pub mod bank_account;
 pub mod banks;
 pub mod clabe;
-pub mod experiment;
 pub mod hold;
 pub mod model;
 pub mod money;

@@ -44,7 +44,7 @@ use endpoint::{Callers, Endpoint};
 use error::Error;
 use ledger::{
     accounts, analytics, beneficiaries, bulk, entries, events, holds, payee_checks, profile, risk_context, schedules,
-    transactions, warnings,
+    transactions,
 };
 use openapi::Listener;
 use pages::{bank, console, published, reference, sandbox, sign_in};
@@ -81,7 +81,6 @@ pub fn ledger_router(app: App) -> Endpoint {
         .route("/api/ledger/risk-context", get(risk_context::get_risk_context))
         .route("/api/analytics/events", post(analytics::create_event))
         .route("/api/analytics/consent", get(analytics::get_consent).put(analytics::put_consent))
-        .route("/api/analytics/warnings", get(warnings::get_warnings))
         .route("/api/profile/accessibility", get(profile::get_profile).put(profile::put_profile))
         .route("/models/{kind}/active", get(published::active))
         .route("/models/core/{name}", get(published::core))
@@ -134,7 +133,6 @@ pub fn assist_router(app: App) -> Endpoint {
         .route("/admin/accounts/{id}/unfreeze", post(admin::accounts::unfreeze))
         .route("/admin/accounts/{id}/fund", post(admin::accounts::fund))
         .route("/admin/users/{user}/limits", get(admin::users::get_limits).put(admin::users::put_limits))
-        .route("/admin/warnings", get(admin::warnings::get_report).put(admin::warnings::put_warnings))
         .route("/admin/users/{user}/holder", get(admin::users::get_holder).put(admin::users::put_holder))
         .route("/admin/transactions/{id}/reverse", post(admin::reversals::reverse))
         .route("/admin/approvals", get(admin::approvals::list_approvals))

@@ -2,7 +2,7 @@
 // of the page only sees whole centavos.
 
 /** @import { RiskAnswer, RiskRequest } from "../../../components/js/src/index.js" */
-/** @import { Account, Circumstances, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Remittance, Transfer, TransferPage, WarningExperiment } from "./types.js" */
+/** @import { Account, Circumstances, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Remittance, Transfer, TransferPage } from "./types.js" */
 import { fromPesos, toJson } from "./money.js";
 import { call, change, get } from "./request.js";
 
@@ -165,11 +165,6 @@ export function saveConsent(granted, noticeVersion) {
 /** @param {{ screen: string, eventType: string, details?: string }} event */
 export async function sendEvent(event) {
   await change("POST", "/api/analytics/events", event);
-}
-
-/** @returns {Promise<WarningExperiment>} */
-export function warningExperiment() {
-  return get("/api/analytics/warnings", { timeoutMs: CONTEXT_TIMEOUT_MS });
 }
 
 // ---- signing in ----

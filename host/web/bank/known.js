@@ -1,10 +1,9 @@
 // What the page has seen of the ledger: shown while the host is unreachable. In memory, forgotten at sign-out. The accounts
 // alone outlive a reload of the tab, with their time and for the same person, until the session ends in any way.
 
-/** @import { Account, Filter, Movement, Payee, Transfer, WarningExperiment } from "./types.js" */
+/** @import { Account, Filter, Movement, Payee, Transfer } from "./types.js" */
 import * as api from "./api.js";
 import { forgetChecks } from "./payee-names.js";
-import { NO_EXPERIMENT } from "./warning-variants.js";
 
 /** Transfers to score from when the ledger is unreachable; the API's longest page. */
 const HISTORY_MAX = 1_000;
@@ -24,7 +23,6 @@ const nothing = () => ({
   /** What the person looks for in each account's statement. */
   filters: /** @type {Map<string, Filter>} */ (new Map()),
   savedAt: /** @type {Map<string, number>} */ (new Map()),
-  experiment: /** @type {WarningExperiment} */ (NO_EXPERIMENT),
 });
 
 export const known = nothing();
@@ -53,13 +51,6 @@ export function claimKnown(user) {
     known.accountsAt ||= Number(kept.at) || 0;
   } else forgetKept();
   known.owner = user;
-}
-
-/** Without an answer, the person's warnings look as before. */
-export async function loadExperiment() {
-  const { owner } = known;
-  const experiment = await api.warningExperiment().catch(() => null);
-  if (experiment && known.owner === owner) known.experiment = experiment;
 }
 
 export async function loadAccounts() {

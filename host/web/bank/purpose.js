@@ -7,7 +7,6 @@ import { choiceField } from "./fields.js";
 import { setFlash } from "./flash.js";
 import { drawForm } from "./form.js";
 import { summaryOf } from "./risk-notice.js";
-import { warningEnded } from "./warning-outcomes.js";
 import { PURPOSES } from "./warning-rules.js";
 import { t } from "./words.js";
 
@@ -34,7 +33,6 @@ export function forgetAnswer() {
 export function drawNotNow({ isMain = false } = {}) {
   const leave = () => {
     forgetAnswer();
-    warningEnded("warning_stopped");
     setFlash(t("warning.stopped"));
   };
   return h("a", { class: isMain ? "button main" : "button", href: "#/accounts", onClick: leave }, t("warning.not-now"));

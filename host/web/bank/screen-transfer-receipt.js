@@ -17,7 +17,6 @@ import { drawOutcome, drawReceipt } from "./receipt.js";
 import { pathNow } from "./router.js";
 import { userNow } from "./session.js";
 import { drawIfFraud } from "./warning.js";
-import { fraudHelpOpened } from "./warning-outcomes.js";
 import { t } from "./words.js";
 
 const idNow = () => new URLSearchParams(pathNow().split("?")[1]).get("id") ?? "";
@@ -121,7 +120,7 @@ function drawLive(loaded, { signal, go, retitle }) {
       h("a.button", { href: `#/history?account=${fromAccountId}` }, t("receipt.history")),
       button(t("receipt.print"), () => window.print()),
     ),
-    drawIfFraud({ onOpen: fraudHelpOpened }),
+    drawIfFraud(),
   ];
 }
 

@@ -11,7 +11,7 @@ import { loadDraft } from "./draft-loading.js";
 import { drawList, money, notice, number, pair, payeeName, problemNotice, skeleton, typeName } from "./drawing.js";
 import { tickField } from "./fields.js";
 import { drawForm } from "./form.js";
-import { accountOf, known, loadExperiment } from "./known.js";
+import { accountOf, known } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { clearNudge } from "./nudges.js";
 import { pause } from "./pause.js";
@@ -26,7 +26,6 @@ import { drawRisk, keyOfRisk, summarised, summaryOf } from "./risk-notice.js";
 import { userNow } from "./session.js";
 import { goCorrect, sendDraft } from "./transfer-sending.js";
 import { drawWarning } from "./warning.js";
-import { forgetWarning, variantNow, warningShown } from "./warning-outcomes.js";
 import { cautionOf, isFraud, isPaused, PAUSE_SECONDS } from "./warning-rules.js";
 import { t } from "./words.js";
 
@@ -167,10 +166,8 @@ function drawAsked(below, verdict, draft, tools) {
       ask();
       focusOn(below.querySelector("input"));
     };
-    const { adviceFirst } = variantNow();
-    const warning = drawWarning(verdict, draft, purpose, { adviceFirst, change });
+    const warning = drawWarning(verdict, draft, purpose, change);
     show(below, warning, sending.parts);
-    if (isNew) warningShown(purpose);
     if (isNew) focusOn(warning.querySelector("h2"));
     const held = sending.form.element.querySelector("button[type=submit]");
     if (!isPaused(verdict, purpose) || !(held instanceof HTMLElement)) return;
@@ -205,12 +202,11 @@ async function drawReview(place, { signal, go, redraw }) {
   show(below, h("div", { role: "status" }, h("p", t("risk.asking"))), skeleton(2));
   try {
     const before = checkOf(draft.payee);
-    const [verdict] = await Promise.all([scoreRisk(draft, userNow()), checkPayee(draft.payee), loadExperiment()]);
+    const [verdict] = await Promise.all([scoreRisk(draft, userNow()), checkPayee(draft.payee)]);
     if (signal.aborted) return;
     // Not for nothing: the focus may be on one of its links.
     if (checkOf(draft.payee) !== before) drawTop();
     const caution = cautionOf(verdict, isDoubtful(draft.payee, known.payees));
-    if (!answerTo(draft)) forgetWarning();
     if (caution === "question") drawAsked(below, verdict, draft, { go, redraw, signal });
     else show(below, drawRisk(verdict, caution, draft), drawSending(verdict, caution, draft, { go, redraw }).parts);
     announce(t(`${keyOfRisk(verdict, caution)}.title`));

@@ -14,7 +14,6 @@ import { writeMoney } from "./money.js";
 import { fieldFault, isOutcomeOpen } from "./problems.js";
 import { forgetAnswer } from "./purpose.js";
 import { userNow } from "./session.js";
-import { warningEnded } from "./warning-outcomes.js";
 import { t } from "./words.js";
 
 /** @typedef {"amount" | "concept" | "numericReference" | "fromAccountId" | "toBeneficiaryId"} FieldName */
@@ -60,7 +59,6 @@ function succeed(transfer, go) {
   addTransfer(transfer);
   noteSent(userNow(), transfer);
   record("transfer_completed", "transfer_confirm");
-  warningEnded("warning_continued");
   forgetAnswer();
   finish();
   go(`/transfer/receipt?id=${transfer.id}`, { replace: true });

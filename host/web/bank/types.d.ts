@@ -152,7 +152,6 @@ export interface Consent {
   granted: boolean;
   updatedAt: string | null;
   /** Of the privacy text that was agreed to. */
-  noticeVersion: string | null;
 }
 
 export interface Profile {
@@ -181,12 +180,6 @@ export interface Provider {
   resource: string | null;
   /** Whether the bank takes tokens that are bound to a key. */
   bindsTokens?: boolean;
-}
-
-/** Which share of the customers sees which variant of the warnings. */
-export interface WarningExperiment {
-  experiment: string;
-  variants: { variant: string; percent: number }[];
 }
 
 /** An attempt to sign in. */

@@ -19,10 +19,10 @@ function keysOf(key) {
 }
 
 /** What to do about a fraud, also one that has happened. */
-export function drawIfFraud({ isOpen = false, onOpen = () => {} } = {}) {
+export function drawIfFraud({ isOpen = false } = {}) {
   return h(
     "details.more.if-fraud",
-    { open: isOpen, onToggle: (/** @type {any} */ event) => event.target.open && onOpen() },
+    { open: isOpen },
     h("summary", t("if-fraud.title")),
     h(
       "ol",
@@ -33,21 +33,20 @@ export function drawIfFraud({ isOpen = false, onOpen = () => {} } = {}) {
 
 /**
  * @param {Verdict} verdict @param {FullDraft} draft @param {Purpose} purpose
- * @param {{ adviceFirst: boolean, change: () => void }} how `change`: takes the answer back
+ * @param {() => void} change takes the answer back
  */
-export function drawWarning(verdict, draft, purpose, { adviceFirst, change }) {
+export function drawWarning(verdict, draft, purpose, change) {
   const summary = summaryOf(draft);
   const key = `warn.${purpose}`;
   const unusual = reasons(verdict, draft);
-  const advice = h("p", h("strong", summarised(`${key}.now`, draft)));
-  const why = drawList(keysOf(key).map((it) => summarised(it, draft)));
   return h(
     "section.risk.fitted",
     { "aria-labelledby": "risk-title" },
     notice(
       isFraud(purpose) || verdict.level === "high" ? "bad" : "warn",
       h("h2", { id: "risk-title", tabindex: -1 }, t(`${key}.title`, summary)),
-      adviceFirst ? [advice, why] : [why, advice],
+      drawList(keysOf(key).map((it) => summarised(it, draft))),
+      h("p", h("strong", summarised(`${key}.now`, draft))),
     ),
     unusual.length > 0 && [h("p", t("warn.unusual")), drawList(unusual)],
     verdict.scoredBy === "none" && h("p", t("risk.unscored.title"), "."),

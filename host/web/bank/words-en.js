@@ -253,10 +253,9 @@ export default {
   "privacy.what.title": "What we store if you say yes",
   "privacy.what":
     "Which screens you open, whether you accept or dismiss an offer of help, whether you change the theme, " +
-    "and whether you finish a transfer. For fraud warnings: which one you saw, what you said the payment was for, " +
-    "whether you sent the payment, and whether you then opened the advice on what to do about a scam.",
+    "and whether you finish a transfer.",
   "privacy.why.title": "Why",
-  "privacy.why": "To improve what is hard to use on the page, and to learn which warnings prevent fraud.",
+  "privacy.why": "To improve what is hard to use on the page.",
   "privacy.never.title": "What we never store",
   "privacy.never": "Names, account numbers or amounts. Records are linked to your user ID and deleted after 90 days.",
   "privacy.end.title": "How to stop",

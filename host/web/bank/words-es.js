@@ -247,10 +247,9 @@ export default {
   "privacy.title": "Privacidad",
   "privacy.what.title": "Qué guardamos si dices que sí",
   "privacy.what":
-    "Qué pantallas abres, si aceptas o cierras una ayuda, si cambias el tema de la página y si terminas una transferencia. " +
-    "De los avisos de fraude: cuál viste, para qué dijiste que era el pago, si lo enviaste y si después abriste los consejos para un caso de fraude.",
+    "Qué pantallas abres, si aceptas o cierras una ayuda, si cambias el tema de la página y si terminas una transferencia.",
   "privacy.why.title": "Para qué",
-  "privacy.why": "Para mejorar lo que es difícil de usar en la página y saber qué avisos evitan fraudes.",
+  "privacy.why": "Para mejorar lo que es difícil de usar en la página.",
   "privacy.never.title": "Lo que nunca guardamos",
   "privacy.never":
     "Ni nombres, ni números de cuenta, ni montos. Los registros quedan ligados a tu usuario y se borran a los 90 días.",

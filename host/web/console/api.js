@@ -1,6 +1,6 @@
 // The admin API: one function per request, a Problem for every failure.
 
-/** @import { Approval, Canary, Deployment, Payment, Report, Version, VersionDetails, Versions, GateReport, Rollout, Traffic, WarningsReport } from "./types.js" */
+/** @import { Approval, Canary, Deployment, Payment, Report, Version, VersionDetails, Versions, GateReport, Rollout, Traffic } from "./types.js" */
 import { Problem, readProblem } from "../shared/problem.js";
 import { claimsOf } from "../shared/token.js";
 
@@ -172,16 +172,6 @@ export async function withdraw(id) {
 export async function metrics() {
   const response = await fetch("/metrics", { cache: "no-store", signal: AbortSignal.timeout(TIMEOUT_MS) });
   return response.ok ? response.text() : "";
-}
-
-/** @returns {Promise<WarningsReport>} */
-export async function warnings() {
-  return (await call("GET", "/admin/warnings")).body;
-}
-
-/** @param {number} seen the change that was seen @param {WarningsReport["present"] & { reason: string }} wanted */
-export function setWarnings(seen, wanted) {
-  return change("PUT", "/admin/warnings", `"${seen}"`, wanted).then(() => ({}));
 }
 
 /** @returns {Promise<Payment[]>} */

@@ -21,21 +21,11 @@ import { openPush } from "./push.js";
 import { drawReport } from "./report.js";
 import { drawRollout } from "./rollout.js";
 import { drawService } from "./service.js";
-import {
-  counted,
-  expireWarnings,
-  forgetAll,
-  known,
-  refreshAlerts,
-  refreshKind,
-  refreshWaiting,
-  refreshWarnings,
-} from "./state.js";
+import { counted, forgetAll, known, refreshAlerts, refreshKind, refreshWaiting } from "./state.js";
 import { markScrollable } from "./table.js";
 import { forgetTraffic, openTraffic, refreshTraffic } from "./traffic.js";
 import { drawVersions, openDetails } from "./versions.js";
 import { drawWaiting } from "./waiting.js";
-import { changeShares, drawWarnings } from "./warnings.js";
 import { endOf, sentence, timeOfDay, zone } from "./words.js";
 
 /** Hosts follow a change within about a second, so refreshing more often would show no more. */
@@ -77,7 +67,7 @@ function refresh() {
     if (!isSignedIn) return;
     const session = api.sessionNow();
     try {
-      await Promise.all([refreshKind(shownKind()), refreshWaiting(), refreshAlerts(), refreshWarnings()]);
+      await Promise.all([refreshKind(shownKind()), refreshWaiting(), refreshAlerts()]);
       failure = null;
       refreshed = new Date();
       draw();
@@ -152,9 +142,6 @@ function draw() {
   const waiting = drawWaiting(known.approvals.get("all"), known.payments.get("all"));
   at("waiting-part").hidden = waiting === null;
   update(at("waiting"), waiting);
-  const warnings = drawWarnings(known.warnings.get("all"));
-  at("warnings-part").hidden = warnings === null;
-  update(at("warnings"), warnings);
   markScrollable(at("console"));
   // The focused element may be gone, such as the button of a change that was made.
   if (focused && !focused.isConnected) part?.querySelector("h3")?.focus();
@@ -215,7 +202,7 @@ function signOut(reason) {
   reported = "";
   drafts.clear();
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
-  for (const place of ["kinds", "waiting", "alerts", "warnings", ...PARTS]) update(at(place));
+  for (const place of ["kinds", "waiting", "alerts", ...PARTS]) update(at(place));
   clearNotice();
   drawSession();
   showTokenFault(reason ? `${reason.title}. ${reason.detail} Sign in again with a new token.` : "");
@@ -332,31 +319,6 @@ async function decideOn(id) {
   if (done && !session.aborted) notify("good", h("p", done));
 }
 
-async function moveShares() {
-  const session = api.sessionNow();
-  expireWarnings();
-  await refresh();
-  const now = known.warnings.get("all")?.data;
-  if (!now || session.aborted) return;
-  const result = await confirmChange(changeShares(now), "Warnings", drafts.get("warnings"));
-  if (session.aborted) return;
-  drafts.set("warnings", result.outcome === "done" ? "" : result.draft);
-  if (result.failure?.status === 401) {
-    signOut(result.failure);
-    return;
-  }
-  if (result.outcome === "cancelled") return;
-  expireWarnings();
-  await refresh();
-  if (session.aborted) return;
-  if (result.outcome === "done") notify("good", h("p", sentence(result.message ?? "")));
-  else
-    notify(
-      "bad",
-      h("p", "Nothing was changed: somebody else changed the shares in the meantime. Your reason is kept."),
-    );
-}
-
 document.addEventListener("click", (event) => {
   const clicked = event.target instanceof Element && event.target.closest("button");
   if (!clicked) return;
@@ -365,7 +327,6 @@ document.addEventListener("click", (event) => {
   else if (change) makeChange(change, version);
   else if (details) openDetails(shownKind(), details, known.deployments.get(shownKind()), signOut);
   else if (clicked.dataset.decide) decideOn(clicked.dataset.decide);
-  else if (clicked.dataset.shares !== undefined) moveShares();
   else if (clicked.dataset.compare !== undefined) compare();
   else if (push) openPush(push, { onRegistered: refresh, onUnauthorized: signOut });
 });

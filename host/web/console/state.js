@@ -1,6 +1,6 @@
 // What the service answered for each kind.
 
-/** @import { Approval, Deployment, Loaded, Payment, Report, Rollout, Versions, WarningsReport } from "./types.js" */
+/** @import { Approval, Deployment, Loaded, Payment, Report, Rollout, Versions } from "./types.js" */
 import { parseMetrics } from "./alerts.js";
 import * as api from "./api.js";
 import { kindOf } from "./kinds.js";
@@ -16,12 +16,7 @@ export const known = {
   /** One entry, if the token allows to see them. */
   approvals: /** @type {Map<"all", Loaded<Approval[]>>} */ (new Map()),
   payments: /** @type {Map<"all", Loaded<Payment[]>>} */ (new Map()),
-  warnings: /** @type {Map<"all", Loaded<WarningsReport>>} */ (new Map()),
 };
-
-/** Counting what became of warnings reads a month of events. */
-const WARNINGS_EVERY_MS = 60_000;
-let warningsAt = 0;
 
 /** What this host counts: when the operator signed in, and now. */
 export const counted = {
@@ -31,7 +26,6 @@ export const counted = {
 
 export function forgetAll() {
   for (const map of Object.values(known)) map.clear();
-  warningsAt = 0;
   Object.assign(counted, { before: null, now: new Map() });
 }
 
@@ -46,18 +40,6 @@ export async function refreshAlerts() {
 
 /** @param {string[]} scopes */
 const has = (...scopes) => scopes.some((it) => api.claims().scopes?.includes(it));
-
-/** Makes the next refresh load what became of the warnings. */
-export function expireWarnings() {
-  warningsAt = 0;
-}
-
-/** Loads what became of the warnings, if it is due. */
-export async function refreshWarnings() {
-  if (!has("ledger:operate") || Date.now() - warningsAt < WARNINGS_EVERY_MS) return;
-  await loadAll(known.warnings, api.warnings);
-  if (known.warnings.get("all")?.data) warningsAt = Date.now();
-}
 
 /** Loads what waits for a person, as far as the token allows. */
 export async function refreshWaiting() {

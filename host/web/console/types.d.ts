@@ -144,24 +144,6 @@ export interface Share {
   high: number;
 }
 
-/** Variants of the page's warnings, and what became of them. */
-export interface WarningsReport {
-  present: { experiment: string; variants: { variant: string; percent: number }[] };
-  /** How often it was changed. */
-  change: number;
-  changed_at: string | null;
-  changed_by: string | null;
-  reason: string | null;
-  outcomes: {
-    variant: string;
-    customers: number;
-    warnings: number;
-    sent_nothing: Share;
-    chose_not_to: Share;
-    sought_help: Share;
-  }[];
-}
-
 /** A canary whose share of the users grows by itself. */
 export interface Rollout {
   rollout_id: string;

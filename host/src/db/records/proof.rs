@@ -10,7 +10,7 @@ use super::periods::Periods;
 use super::report::RecordProof;
 use super::{Change, Covered, LastRecord, RESEAL, Record, Subject, hash_of};
 use crate::db::{
-    approvals, beneficiaries, components, deployments, holders, limits, policy, rollouts, schedules, warnings,
+    approvals, beneficiaries, components, deployments, holders, limits, policy, rollouts, schedules,
 };
 use crate::sealing::{ChainKey, Keyring};
 
@@ -25,7 +25,7 @@ pub(crate) async fn sealed(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<
     Ok(changes)
 }
 
-/// The payees, schedules and users to look at. Components, deployments, rollouts and experiments are few.
+/// The payees, schedules and users to look at. Components, deployments and rollouts are few.
 #[derive(Default)]
 struct Only {
     beneficiaries: Vec<Uuid>,
@@ -53,7 +53,6 @@ async fn each_row(
     approvals::covered(db, key, decided, |row| visit(Subject::Approval, row)).await?;
     components::covered(db, key, |row| visit(Subject::Component, row)).await?;
     rollouts::covered(db, key, |row| visit(Subject::Rollout, row)).await?;
-    warnings::covered(db, key, |row| visit(Subject::Warnings, row)).await?;
     policy::covered(db, key, |row| visit(Subject::Policy, row)).await?;
     deployments::covered(db, key, |row| visit(Subject::Deployment, row)).await
 }
@@ -180,7 +179,6 @@ async fn gone(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx
         ) as r
         left join beneficiary b on r.subject = 'beneficiary' and b.beneficiary_id::text = r.subject_key
         left join rollout l on r.subject = 'rollout' and l.rollout_id::text = r.subject_key
-        left join warning_experiment w on r.subject = 'warnings' and w.change::text = r.subject_key
         left join schedule n on r.subject = 'schedule' and n.schedule_id::text = r.subject_key
         left join app_user u on r.subject = 'limits' and u.owner = r.subject_key
             and num_nonnulls(u.per_transfer_limit, u.per_day_limit) > 0
@@ -194,7 +192,7 @@ async fn gone(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx
         left join policy y on r.subject = 'policy' and y.part = r.subject_key
         left join retired_key k on r.subject = 'key' and encode(k.fingerprint, 'hex') = r.subject_key
         where r.state is not null and r.subject <> 'funding' and coalesce(
-            b.owner, l.kind, w.name, n.owner, u.owner, h.owner, c.kind, d.kind, o.chain_id::text, t.reason,
+            b.owner, l.kind, n.owner, u.owner, h.owner, c.kind, d.kind, o.chain_id::text, t.reason,
             p.reason, k.reason, y.part
         ) is null
         order by r.subject, r.subject_key

@@ -18,7 +18,6 @@ pub(crate) mod start;
 pub(crate) mod traffic;
 pub(crate) mod users;
 pub(crate) mod versions;
-pub(crate) mod warnings;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;

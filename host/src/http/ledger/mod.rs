@@ -15,4 +15,3 @@ pub mod profile;
 pub mod risk_context;
 pub mod schedules;
 pub mod transactions;
-pub mod warnings;

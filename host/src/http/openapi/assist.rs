@@ -19,7 +19,6 @@ use crate::http::admin::start::RolloutRequest;
 use crate::http::admin::traffic::{TrafficJson, TrafficQuery};
 use crate::http::admin::users::{HolderJson, HolderRequest, LimitsJson, LimitsRequest};
 use crate::http::admin::versions::{ExaminedJson, ModelsJson};
-use crate::http::admin::warnings::{ExperimentRequest, WarningsJson, WarningsQuery};
 use crate::http::health::{HealthJson, LivenessJson, ReadinessJson};
 use crate::http::stp::ReceiptJson;
 use crate::models::observing::report::Report;
@@ -145,12 +144,6 @@ const OTHERS: &[Operation] = &[
     Operation::put("/admin/users/{user}/limits", "put_limits", "Set a user's own limits")
         .operator(LEDGER_OPERATOR).body::<LimitsRequest>().gives(&[LOCATION])
         .answers(&[(200, one::<LimitsJson>()), (202, one::<ApprovalJson>())]),
-    Operation::get("/admin/warnings", "get_warnings_report", "Variants of the page's warnings, and what became of them")
-        .operator(LEDGER_OPERATOR).query(&[&WarningsQuery::DECLARATION]).gives(&[ETAG])
-        .answers(&[(200, one::<WarningsJson>())]),
-    Operation::put("/admin/warnings", "put_warnings", "Decide which share of the customers sees which variant")
-        .operator(LEDGER_OPERATOR).takes(&[IF_MATCH.required()]).body::<ExperimentRequest>().gives(&[ETAG])
-        .answers(&[(200, one::<WarningsJson>())]).errors(&["if-match-required", "stale"]),
     Operation::get("/admin/users/{user}/holder", "get_holder", "The verified name of a user")
         .operator(LEDGER_OPERATOR).answers(&[(200, one::<HolderJson>())]),
     Operation::put("/admin/users/{user}/holder", "put_holder", "Set the verified name of a user")

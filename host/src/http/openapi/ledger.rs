@@ -15,7 +15,6 @@ use crate::http::ledger::profile::{ProfileJson, ProfileRequest};
 use crate::http::ledger::risk_context::{RiskContextJson, RiskContextQuery};
 use crate::http::ledger::schedules::{ConfirmationRequest, ScheduleJson, ScheduleRequest, SkipRequest};
 use crate::http::ledger::transactions::{TransactionJson, TransferRequest};
-use crate::http::ledger::warnings::ExperimentJson;
 use crate::http::pages::published::ActiveJson;
 use crate::http::pages::sandbox::{SandboxJson, TokenJson, TokenRequest};
 use crate::http::pages::sign_in::SignInJson;
@@ -160,8 +159,6 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .user().answers(&[(200, one::<ConsentJson>())]),
     Operation::put("/api/analytics/consent", "put_consent", "Grant or withdraw consent")
         .user().body::<ConsentRequest>().answers(&[(200, one::<ConsentJson>())]),
-    Operation::get("/api/analytics/warnings", "get_warnings", "Which share of the customers sees which warnings")
-        .user().answers(&[(200, one::<ExperimentJson>())]),
     Operation::get("/api/profile/accessibility", "get_profile", "The user's profile, or the default one")
         .user().answers(&[(200, one::<ProfileJson>())]),
     Operation::put("/api/profile/accessibility", "put_profile", "Replace the profile")
