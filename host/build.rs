@@ -14,11 +14,12 @@ use bundle::Bundle;
 use flate2::{Compression, GzBuilder};
 
 /// Folders served to browsers: the name of the constant, the path, and the extensions of the files to embed.
-const SERVED: [(&str, &str, &[&str]); 5] = [
+const SERVED: [(&str, &str, &[&str]); 6] = [
     ("BANK", "host/web/bank", &["html", "css", "js", "svg", "png", "webmanifest"]),
     ("CONSOLE", "host/web/console", &["html", "css", "js"]),
-    ("REFERENCE", "host/web/reference", &["html", "css", "js"]),
+    ("REFERENCE", "host/web/reference", &["html"]),
     ("SHARED", "host/web/shared", &["js"]),
+    ("VENDORED", "host/web/vendored", &["css", "js"]),
     ("SCORERS", "components/js/src", &["js"]),
 ];
 

@@ -136,8 +136,13 @@ function binary(folder) {
     licenses: [{ expression: "MIT OR Apache-2.0" }],
   };
   // The page of the API's reference and the console's charts are embedded; their files name their versions.
-  const rapidoc = npm("rapidoc", /RapiDoc (\S+)/.exec(read("host/web/reference/rapidoc.js"))[1], "required", "MIT");
-  const uplot = npm("uplot", /uPlot \(v(\S+)\)/.exec(read("host/web/console/uplot.js"))[1], "required", "MIT");
+  const rapidoc = npm("rapidoc", /RapiDoc (\S+)/.exec(read("host/web/vendored/rapidoc-min.js"))[1], "required", "MIT");
+  const uplot = npm(
+    "uplot",
+    /uPlot \(v(\S+)\)/.exec(read("host/web/vendored/uPlot.iife.min.js"))[1],
+    "required",
+    "MIT",
+  );
   const guests = found.filter((it) => GUESTS.includes(it.name)).map((it) => it["bom-ref"]);
   const described = { ...crate(nameOf(product)), type: "application", scope: undefined };
   const also = [...guests, std["bom-ref"], rapidoc["bom-ref"], uplot["bom-ref"]];

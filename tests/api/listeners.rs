@@ -106,7 +106,7 @@ async fn half_a_request_does_not_delay_the_end(db: PgPool) {
     }
     // One reads a large answer slowly, though fast enough not to be cut off.
     let mut slow = server.connect(from(2)).await;
-    slow.write_all(b"GET /reference/rapidoc.js HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    slow.write_all(b"GET /vendored/rapidoc-min.js HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
     let reader = tokio::spawn(async move {
         while slow.read(&mut [0; 4_096]).await.is_ok_and(|bytes| bytes > 0) {
             tokio::time::sleep(Duration::from_millis(200)).await;

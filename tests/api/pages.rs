@@ -80,7 +80,15 @@ async fn only_the_sandbox_mints_tokens(db: PgPool) {
     let local = production.anon().with("host", "localhost:8080");
     local.get("/sandbox").await.assert_problem(404, "not-found", None);
     local.post("/sandbox/token", json!({"user": "ana"})).await.assert_problem(404, "not-found", None);
+    // Nor has another host's public listener the viewer of the API.
+    for path in ["/reference", "/vendored/rapidoc-min.js"] {
+        local.get(path).await.assert_problem(404, "not-found", None);
+        production.ai().get(path).await.assert_status(200);
+    }
     let app = sandbox(db).await;
+    for path in ["/reference", "/vendored/rapidoc-min.js"] {
+        app.anon().with("host", "localhost").get(path).await.assert_status(200);
+    }
     // A page on another host that rebound its name to this address.
     for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:8080"] {
         let elsewhere = app.anon().with("host", host);

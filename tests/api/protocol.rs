@@ -142,7 +142,7 @@ async fn answers_are_neither_stored_nor_guessed_at(db: PgPool) {
         assert_eq!(policy, Some("default-src 'none'; frame-ancestors 'none'"), "{answer:?}");
     }
     // Pages have a policy of their own.
-    for page in [anon.get("/").await, anon.get("/reference").await, ai.get("/console").await] {
+    for page in [anon.get("/").await, ai.get("/reference").await, ai.get("/console").await] {
         page.assert_status(200);
         assert_eq!(page.header("cache-control"), Some("no-cache"), "{page:?}");
         assert_eq!(page.header("x-content-type-options"), Some("nosniff"), "{page:?}");

@@ -30,8 +30,8 @@ const SLOW_EVERY: Duration = Duration::from_secs(1);
 const OTHERS: usize = 8;
 const OTHERS_EVERY: Duration = Duration::from_millis(10);
 
-/// A file of the bank's page that does not fit into the buffers of a connection.
-const LARGE: &str = "/reference/rapidoc.js";
+/// A file that does not fit into the buffers of a connection.
+const LARGE: &str = "/vendored/rapidoc-min.js";
 
 /// How often the two states are compared in a soak, and otherwise.
 const TURNS_LONG: u32 = 3;

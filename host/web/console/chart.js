@@ -1,13 +1,13 @@
 // A time series as a line for each version, drawn by uPlot, with its legend and the same in numbers. Lines differ by their
 // dashes as well, and by their names in the legend.
 
-/** @import { Options, Values } from "./uplot.js" */
+/** @import uPlot from "../vendored/uPlot.js" */
 import { h, s, setAttributes } from "../shared/dom.js";
 import { update } from "./patch.js";
 import { table } from "./table.js";
 import { timeOfDay } from "./words.js";
 
-/** @typedef {{ name: string, values: Values }} Line */
+/** @typedef {{ name: string, values: (number | null)[] }} Line */
 /**
  * `format` writes a value for people; `ceiling` is where the axis ends at least.
  * @typedef {{ title: string, format: (value: number) => string, ceiling: number }} About
@@ -56,7 +56,7 @@ function numbers(about, times, lines) {
   });
 }
 
-/** @param {About} about @param {Line[]} lines @param {number} width @returns {Options} */
+/** @param {About} about @param {Line[]} lines @param {number} width @returns {uPlot.Options} */
 function options({ format, ceiling }, lines, width) {
   const axis = {
     stroke: colour("--quiet"),
@@ -107,8 +107,9 @@ function partsOf(place) {
 /**
  * @param {Element} place @param {About} about @param {number[]} times in seconds @param {Line[]} lines
  */
-export async function drawChart(place, about, times, lines) {
-  const { default: Chart } = await import("./uplot.js");
+export function drawChart(place, about, times, lines) {
+  /** @type {typeof uPlot} */
+  const Chart = /** @type {any} */ (globalThis).uPlot;
   const { caption, legend, picture, table } = partsOf(place);
   update(caption, about.title);
   update(

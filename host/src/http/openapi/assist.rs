@@ -185,7 +185,7 @@ const OTHERS: &[Operation] = &[
         .takes(&[IF_NONE_MATCH]).gives(&[ETAG]).answers(&[(200, Content::Bytes("*/*")), (304, Content::Empty)]),
     Operation::get("/reference", "reference", "Documentation of this API")
         .takes(&[IF_NONE_MATCH]).gives(&[ETAG]).answers(&[(200, Content::Bytes("text/html")), (304, Content::Empty)]),
-    Operation::get("/reference/{file}", "reference_file", "A file of the reference page")
+    Operation::get("/vendored/{file}", "vendored", "A library of the reference page or the operators' page")
         .takes(&[IF_NONE_MATCH]).gives(&[ETAG]).answers(&[(200, Content::Bytes("*/*")), (304, Content::Empty)]),
     Operation::get("/openapi.json", "openapi", "This API as an OpenAPI document")
         .answers(&[(200, Content::Bytes("application/json"))]),

@@ -175,8 +175,9 @@ pub(super) const OPERATIONS: &[Operation] = &[
     file("/shared/{file}", "shared", "A file shared by both pages", ANY_FILE),
     file("/scorers/src/{file}", "module", "A module of the npm package", SCRIPT),
     file("/scorers/dist/{*path}", "generated", "A generated file of the npm package", ANY_FILE),
-    file("/reference", "reference", "Documentation of this API", &[(200, Content::Bytes("text/html")), (304, Content::Empty)]),
-    file("/reference/{file}", "reference_file", "A file of the reference page", ANY_FILE),
+    file("/reference", "reference", "Documentation of this API, in the sandbox", &[(200, Content::Bytes("text/html")), (304, Content::Empty)])
+        .errors(&["not-found"]),
+    file("/vendored/{file}", "vendored", "A library of the reference page", ANY_FILE),
     Operation::get("/openapi.json", "openapi", "This API as an OpenAPI document")
         .answers(&[(200, Content::Bytes("application/json"))]),
     Operation::get("/sandbox", "is_sandbox", "Whether this is the sandbox")

@@ -22,7 +22,7 @@ pub(crate) async fn file(Path(name): Path<String>, headers: HeaderMap) -> Result
 
 #[cfg(test)]
 mod tests {
-    use super::super::files::{BANK, Embedded, SHARED};
+    use super::super::files::{BANK, Embedded, REFERENCE, SHARED, VENDORED};
     use super::*;
 
     /// Asserts that the files below `path` which `folder` refers to are served.
@@ -41,6 +41,9 @@ mod tests {
     fn pages_refer_only_to_files_that_exist() {
         assert_references_exist(CONSOLE, "/console/", CONSOLE);
         assert_references_exist(BANK, "/bank/", BANK);
+        for page in [CONSOLE, REFERENCE] {
+            assert_references_exist(page, "/vendored/", VENDORED);
+        }
         for page in [CONSOLE, BANK, SHARED] {
             assert_references_exist(page, "/shared/", SHARED);
         }

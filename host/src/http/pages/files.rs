@@ -139,10 +139,10 @@ mod tests {
     /// A thousand readers of a large file share its bytes.
     #[tokio::test]
     async fn a_file_is_not_copied() {
-        let Embedded { name, bytes, gzip } = &REFERENCE[0];
+        let Embedded { name, bytes, gzip } = &VENDORED[0];
         for (encodings, bytes) in [("identity", *bytes), ("gzip, br", gzip.unwrap())].repeat(2) {
             let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(encodings))]);
-            let response = embedded(REFERENCE, name, &headers, "default-src 'none'").unwrap();
+            let response = embedded(VENDORED, name, &headers, "default-src 'none'").unwrap();
             assert_eq!(response.headers()[header::ETAG], etag(digest_of(bytes)));
             assert_eq!(response.headers()[header::VARY], "accept-encoding");
             assert_eq!(response.headers().contains_key(header::CONTENT_ENCODING), encodings != "identity");

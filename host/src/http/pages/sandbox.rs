@@ -61,6 +61,7 @@ pub(crate) async fn create_token(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
 }
 
-fn minter<'a>(app: &'a App, headers: &HeaderMap) -> Result<&'a Minter, Error> {
+/// Not found outside the sandbox.
+pub(crate) fn minter<'a>(app: &'a App, headers: &HeaderMap) -> Result<&'a Minter, Error> {
     app.sandbox.as_deref().filter(|_| is_local_name(headers)).ok_or(Error::NotFound)
 }
