@@ -228,7 +228,7 @@ const session = () => ({ ops, champion, pushed, deployed, served, ask });
 
 step("a rollout takes its steps by itself, is paused and resumed, and promotes", () => rollOut(session()));
 
-step("a rollout that violates a bound stops with an alert, and can be aborted", () => stopAndAbort(session()));
+step("a rollout that violates a bound stops, and can be aborted", () => stopAndAbort(session()));
 
 step("traffic is drawn, and the same in numbers", () => readTraffic(ops, SCOPE));
 

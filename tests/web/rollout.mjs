@@ -54,7 +54,7 @@ export async function rollOut({ ops, pushed, deployed, served, ask }) {
   await ops.shows(/rollout, step 3 of 3 \(100%\) after/, "#history");
 }
 
-/** One that violates a bound stops with an alert; another is aborted. */
+/** One that violates a bound stops; another is aborted. */
 export async function stopAndAbort({ ops, champion, pushed, deployed, served, ask }) {
   await ops.change("rollout", champion);
   await ops.cancel();
@@ -74,7 +74,6 @@ export async function stopAndAbort({ ops, champion, pushed, deployed, served, as
   await served((await deployed()).epoch);
   await ask("trap", 20);
   await ops.shows(/The rollout stopped at 60% of users/, "#rollout");
-  await ops.shows(/Nudge: a rollout stopped at 60%/, "#alerts");
   assert.deepEqual([(await deployed()).champion, (await deployed()).canary], [champion, null]);
   await ops.axe("stopped");
   await ops.shot("stopped");

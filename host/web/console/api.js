@@ -168,12 +168,6 @@ export async function withdraw(id) {
   await call("POST", `/admin/approvals/${encodeURIComponent(id)}/withdraw`);
 }
 
-/** What the host that answers counts, as text. */
-export async function metrics() {
-  const response = await fetch("/metrics", { cache: "no-store", signal: AbortSignal.timeout(TIMEOUT_MS) });
-  return response.ok ? response.text() : "";
-}
-
 /** @returns {Promise<Payment[]>} */
 export async function payments() {
   return (await call("GET", "/admin/payments")).body.payments;

@@ -4,7 +4,6 @@
 /** @import { Failure } from "./types.js" */
 import { at, button, h, markInvalid } from "../shared/dom.js";
 import { isSendable, tokenIn } from "../shared/token.js";
-import { alertsOf, drawAlerts } from "./alerts.js";
 import * as api from "./api.js";
 import { CHANGES } from "./changes.js";
 import { drawComparisonChoice, openComparison } from "./compare.js";
@@ -21,7 +20,7 @@ import { openPush } from "./push.js";
 import { drawReport } from "./report.js";
 import { drawRollout } from "./rollout.js";
 import { drawService } from "./service.js";
-import { counted, forgetAll, known, refreshAlerts, refreshKind, refreshWaiting } from "./state.js";
+import { forgetAll, known, refreshKind, refreshWaiting } from "./state.js";
 import { markScrollable } from "./table.js";
 import { forgetTraffic, openTraffic, refreshTraffic } from "./traffic.js";
 import { drawVersions, openDetails } from "./versions.js";
@@ -67,7 +66,7 @@ function refresh() {
     if (!isSignedIn) return;
     const session = api.sessionNow();
     try {
-      await Promise.all([refreshKind(shownKind()), refreshWaiting(), refreshAlerts()]);
+      await Promise.all([refreshKind(shownKind()), refreshWaiting()]);
       failure = null;
       refreshed = new Date();
       draw();
@@ -135,10 +134,6 @@ function draw() {
   } else {
     for (const place of PARTS) update(at(place), h("p", "Loading…"));
   }
-  const rollouts = new Map([...known.rollouts].map(([of, it]) => [of, it.data?.[0]]));
-  const metrics = { now: counted.now, before: counted.before ?? counted.now };
-  const alerts = alertsOf({ ...metrics, seconds: Date.now() / 1000, kinds: known.versions.values(), rollouts });
-  update(at("alerts"), drawAlerts(alerts));
   const waiting = drawWaiting(known.approvals.get("all"), known.payments.get("all"));
   at("waiting-part").hidden = waiting === null;
   update(at("waiting"), waiting);
@@ -202,7 +197,7 @@ function signOut(reason) {
   reported = "";
   drafts.clear();
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
-  for (const place of ["kinds", "waiting", "alerts", ...PARTS]) update(at(place));
+  for (const place of ["kinds", "waiting", ...PARTS]) update(at(place));
   clearNotice();
   drawSession();
   showTokenFault(reason ? `${reason.title}. ${reason.detail} Sign in again with a new token.` : "");

@@ -1,7 +1,6 @@
 // What the service answered for each kind.
 
 /** @import { Approval, Deployment, Loaded, Payment, Report, Rollout, Versions } from "./types.js" */
-import { parseMetrics } from "./alerts.js";
 import * as api from "./api.js";
 import { kindOf } from "./kinds.js";
 import { asFailure } from "./problems.js";
@@ -18,24 +17,8 @@ export const known = {
   payments: /** @type {Map<"all", Loaded<Payment[]>>} */ (new Map()),
 };
 
-/** What this host counts: when the operator signed in, and now. */
-export const counted = {
-  before: /** @type {Map<string, number> | null} */ (null),
-  now: /** @type {Map<string, number>} */ (new Map()),
-};
-
 export function forgetAll() {
   for (const map of Object.values(known)) map.clear();
-  Object.assign(counted, { before: null, now: new Map() });
-}
-
-/** Loads what alerts are about, of every kind that the token may read. */
-export async function refreshAlerts() {
-  const kinds = [...known.versions.keys()].filter((kind) => kindOf(kind).hasChallengers);
-  const rollouts = kinds.map((kind) => loadPart(known.rollouts, kind, api.rollouts));
-  const [text] = await Promise.all([api.metrics().catch(() => ""), ...rollouts]);
-  counted.now = parseMetrics(text);
-  counted.before ??= counted.now;
 }
 
 /** @param {string[]} scopes */

@@ -60,7 +60,7 @@ const CHARTS = [
 ];
 
 /** @param {Traffic} data */
-async function drawAll(data) {
+function drawAll(data) {
   const times = Array.from(
     { length: data.steps },
     (_, step) => new Date(data.from).getTime() / 1000 + step * data.step_seconds,
@@ -70,7 +70,7 @@ async function drawAll(data) {
     const lines = data.versions
       .map((it) => ({ name: it.version, values: times.map((_, step) => value(it, step, minutes)) }))
       .filter((it) => it.values.some((one) => one !== null));
-    await draw(id, about, times, lines);
+    draw(id, about, times, lines);
   }
   const version = data.versions.find((it) => it.version === chosen) ?? data.versions[0];
   const given = (/** @type {number} */ step) => version.classes.reduce((sum, counts) => sum + counts[step], 0);
@@ -79,16 +79,16 @@ async function drawAll(data) {
     values: times.map((_, step) => ratio(version.classes[level][step], given(step))),
   }));
   const about = { title: `Classes given by ${version.version}`, format: share, ceiling: 1 };
-  await draw("levels", about, times, lines);
+  draw("levels", about, times, lines);
   drawChoice(data, version.version);
   markScrollable(at("traffic"));
 }
 
 /** @param {string} id @param {Parameters<typeof drawChart>[1]} about @param {number[]} times @param {Parameters<typeof drawChart>[3]} lines */
-async function draw(id, about, times, lines) {
+function draw(id, about, times, lines) {
   const place = at(`chart-${id}`);
   place.hidden = lines.length === 0;
-  if (lines.length > 0) await drawChart(place, about, times, lines);
+  if (lines.length > 0) drawChart(place, about, times, lines);
 }
 
 /** @param {Traffic} data @param {string} version */
@@ -115,7 +115,7 @@ export async function refreshTraffic(kind) {
     last = data;
     at("traffic-charts").hidden = data.versions.length === 0;
     at("traffic-state").replaceChildren(data.versions.length === 0 ? "No answers in the range shown." : "");
-    if (data.versions.length > 0) await drawAll(data);
+    if (data.versions.length > 0) drawAll(data);
   } catch (error) {
     const failure = asFailure(error);
     if (failure.status === 401) throw error;
