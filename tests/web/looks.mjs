@@ -10,7 +10,7 @@ import { test } from "node:test";
 import { newUser } from "./bank.mjs";
 import { Person } from "./person.mjs";
 import { tour } from "./tour.mjs";
-import { treeOf } from "./tree.mjs";
+import { besides, frameOf, treeOf } from "./tree.mjs";
 
 export const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SNAPSHOTS = new URL("./snapshots/", import.meta.url);
@@ -90,16 +90,23 @@ function checkOutline({ levels, ids, lang }, name) {
   assert.equal(lang, "es-MX");
 }
 
-/** Compares with the stored tree, or renews it. */
-function compareTree(name, tree) {
+/** Compares with what is stored, or renews it. */
+function compare(name, text) {
   const file = new URL(`${name}.txt`, SNAPSHOTS);
   if (process.env.CAUDAL_WEB_SNAPSHOTS === "renew") {
     mkdirSync(SNAPSHOTS, { recursive: true });
-    writeFileSync(file, tree);
+    writeFileSync(file, text);
     return;
   }
   const advice = "the accessibility tree has changed; review it, and renew it with CAUDAL_WEB_SNAPSHOTS=renew";
-  assert.equal(tree, readFileSync(file, "utf8"), `${name}: ${advice}`);
+  assert.equal(text, readFileSync(file, "utf8"), `${name}: ${advice}`);
+}
+
+/** Compares the trees of all screens. What they share is stored once. @param {Map<string, string>} trees */
+function compareTrees(trees) {
+  const frame = frameOf(trees.get("accounts"));
+  compare("frame", frame.join(""));
+  for (const [name, tree] of trees) compare(name, besides(frame, tree));
 }
 
 export async function shoot(it, name) {
@@ -122,12 +129,13 @@ export function looks(stage) {
     // Through the debugger, to which the page's policy does not apply.
     await it.page.evaluate(AXE);
     const found = [];
+    const trees = new Map();
     let runs = 0;
     const at = async (name) => {
       // Announcements follow what is shown after a moment.
       await it.pause(150);
       checkOutline(await outline(it), name);
-      compareTree(name, await treeOf(it));
+      trees.set(name, await treeOf(it));
       for (const [theme, about] of Object.entries(THEMES)) {
         for (const scale of SCALES) {
           await dress(it, about, scale);
@@ -154,6 +162,7 @@ export function looks(stage) {
     await tour(it, { api, line, at });
     t.diagnostic(`${runs} runs of axe`);
     assert.deepEqual(found, []);
+    compareTrees(trees);
     await it.leaves();
   });
 }

@@ -72,3 +72,16 @@ export async function treeOf(it) {
   );
   return `${lines.join("\n")}\n`;
 }
+
+/** What is directly below the document, each with all that is inside. */
+const partsOf = (tree) => tree.match(/^\S.*\n(?: .*\n)*/gm) ?? [];
+
+/** All but the main part, which no two screens share. */
+export const frameOf = (tree) => partsOf(tree).filter((part) => !part.startsWith("main\n"));
+
+/** What a screen's tree has besides the frame, after a line for each part of the frame that it lacks. */
+export function besides(frame, tree) {
+  const parts = partsOf(tree);
+  const lacking = frame.filter((part) => !parts.includes(part)).map((part) => `- ${part.split("\n", 1)[0]}\n`);
+  return [...lacking, ...parts.filter((part) => !frame.includes(part))].join("");
+}
