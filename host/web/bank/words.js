@@ -4,21 +4,15 @@
 
 import en from "./words-en.js";
 import enHome from "./words-en-home.js";
-import enPayments from "./words-en-payments.js";
-import enSchedule from "./words-en-schedule.js";
 import enTransfer from "./words-en-transfer.js";
-import enWarning from "./words-en-warning.js";
 import es from "./words-es.js";
 import esHome from "./words-es-home.js";
-import esPayments from "./words-es-payments.js";
-import esSchedule from "./words-es-schedule.js";
 import esTransfer from "./words-es-transfer.js";
-import esWarning from "./words-es-warning.js";
 
 /** @type {Record<Language, Record<string, string>>} */
 export const TEXTS = {
-  "es-MX": { ...es, ...esHome, ...esPayments, ...esSchedule, ...esTransfer, ...esWarning },
-  en: { ...en, ...enHome, ...enPayments, ...enSchedule, ...enTransfer, ...enWarning },
+  "es-MX": { ...es, ...esHome, ...esTransfer },
+  en: { ...en, ...enHome, ...enTransfer },
 };
 const KEY = "caudal.language";
 
