@@ -6,7 +6,7 @@
 //   CAUDAL_HA_ONLY    only faults whose name contains one of these, separated by commas
 //   CAUDAL_HA_LOGS    folder to copy the lab's logs to
 
-import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Chance } from "./chance.mjs";
 import { check } from "./checker.mjs";
@@ -186,6 +186,11 @@ try {
   isGood = await drill();
 } catch (error) {
   console.error(`the drill broke off: ${error.stack}`);
+  for (const host of lab.hosts) {
+    const lines = readFileSync(host.log, "utf8").split("\n");
+    const worth = lines.filter((line) => /WARN|ERROR/.test(line)).slice(-SHOWN);
+    console.error(`the end of ${host.name}'s log:\n${worth.join("\n")}`);
+  }
 }
 keepLogs();
 console.log(`\nHA drill: ${isGood ? "nothing lost, nothing doubled, books in order" : "FAILED"}`);

@@ -80,9 +80,9 @@ pub(crate) fn is_outage(error: &sqlx::Error) -> bool {
         // A proxy whose server is gone closes the connection, which sqlx takes for a reply to its request for TLS.
         sqlx::Error::Protocol(text) => text.contains("SSLRequest"),
         sqlx::Error::Database(error) => error.code().is_some_and(|code| {
-            // Shutting down or starting up, a broken connection, no disk or connections left, a server that is now a
-            // replica.
-            ["57P", "08", "53"].iter().any(|class| code.starts_with(class)) || code == "25006"
+            // Shutting down or starting up, a broken connection, no disk or connections left, a disk that fails, a server
+            // that is now a replica.
+            ["57P", "08", "53", "58"].iter().any(|class| code.starts_with(class)) || code == "25006"
         }),
         _ => false,
     }

@@ -9,9 +9,7 @@ use uuid::Uuid;
 use super::periods::Periods;
 use super::report::RecordProof;
 use super::{Change, Covered, LastRecord, RESEAL, Record, Subject, hash_of};
-use crate::db::{
-    approvals, beneficiaries, components, deployments, holders, limits, policy, rollouts, schedules,
-};
+use crate::db::{approvals, beneficiaries, components, deployments, holders, limits, policy, rollouts, schedules};
 use crate::sealing::{ChainKey, Keyring};
 
 /// Every row that records cover, sealed with a key.
