@@ -70,7 +70,14 @@ export class Host {
     this.assistPort ??= await freePort();
     this.url = `http://127.0.0.1:${this.port}`;
     const addresses = ["--ledger-addr", `127.0.0.1:${this.port}`, "--assist-addr", `127.0.0.1:${this.assistPort}`];
-    const [command, ...args] = [...wrapper, program(), "serve", ...(isSandbox ? ["--sandbox"] : []), ...addresses, ...this.options];
+    const [command, ...args] = [
+      ...wrapper,
+      program(),
+      "serve",
+      ...(isSandbox ? ["--sandbox"] : []),
+      ...addresses,
+      ...this.options,
+    ];
     this.pid = this.processes.start(command, args, { log: this.log, env: { ...this.environment(), ...env } });
     if (waits) await this.serves();
   }

@@ -71,11 +71,11 @@ const FORGED_CHAIN: [&str; 8] = [
         values ('00000000-0000-4000-8000-00000000f00d', 9, gen_random_uuid(), 'epoch')",
     "insert into ledger_batch (chain_id, seq, batch_id, created_at, transfers_meant, transfers_written,
             transfers_debited, entries_meant, entries_written, balances_meant, balances_written, balances_explained,
-            statuses_meant, statuses_written, debits, credits, transfer_ids, accounts_digest, transfers_digest,
-            entries_digest, statuses_digest, keys_digest, prev_hash, hash)
+            statuses_meant, statuses_written, debits, credits, transfer_ids, digests, prev_hash,
+            hash)
         values ('00000000-0000-4000-8000-00000000f00d', 0, gen_random_uuid(), now(), 1, 1, 1, 2, 2, 2, 2, 2, 1, 1,
-            100000000, 100000000, '{00000000-0000-0000-0000-00000000f001}', sha256(''), sha256(''), sha256(''),
-            sha256(''), sha256(''), sha256(''), sha256(''))",
+            100000000, 100000000, '{00000000-0000-0000-0000-00000000f001}', decode(repeat('00', 256), 'hex'), sha256(''),
+            sha256(''))",
     "insert into transfer (transfer_id, kind, owner, debit_account_id, credit_account_id, amount, status, chain_id,
             seq, created_at)
         values ('00000000-0000-0000-0000-00000000f001', 'funding', 'ana', '00000000-0000-7000-8000-000000000001',
@@ -152,6 +152,12 @@ fn ways() -> Vec<(&'static str, Vec<&'static str>, &'static str)> {
                     values (gen_random_uuid(), 'customer', 'eva', '9', '9', 'checking', 'MXN', gen_random_uuid(), 0, now())",
             ],
             "no batch opened it",
+        ),
+        ("a freeze forgotten", vec!["delete from account_event"], "its account_event rows were altered"),
+        (
+            "a hold of no batch",
+            vec!["update hold set seq = 999 where status = 'placed'"],
+            "it is not there, but hold rows of it are",
         ),
         ("a payee's number changed", vec!["update beneficiary set account_number = '9'"], "beneficiary"),
         ("a payee made older", vec!["update beneficiary set created_at = 'epoch'"], "was altered"),

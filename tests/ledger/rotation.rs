@@ -170,10 +170,8 @@ async fn forgeries_with_the_old_key_are_detected(db: PgPool) {
     let head = format!("update retired_chain set hash = '\\x{}'", hex::encode(rewritten.hash));
     let further = key().seal_tombstone(Uuid::new_v4(), &writer.after(seq, rewritten.hash), LATER);
     let append = format!(
-        "insert into ledger_batch (chain_id, seq, batch_id, created_at, accounts_digest, transfers_digest, entries_digest,
-            statuses_digest, keys_digest, prev_hash, hash)
-        select chain_id, seq + 1, '{}', '{}', accounts_digest, transfers_digest, entries_digest, statuses_digest,
-            keys_digest, hash, '\\x{}' from ledger_batch where seq = {seq}",
+        "insert into ledger_batch (chain_id, seq, batch_id, created_at, digests, prev_hash, hash)
+        select chain_id, seq + 1, '{}', '{}', digests, hash, '\\x{}' from ledger_batch where seq = {seq}",
         further.header.batch_id,
         further.header.created_at,
         hex::encode(further.hash)

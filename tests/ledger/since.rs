@@ -252,8 +252,8 @@ async fn heads_that_are_gone_are_missed(db: PgPool) {
 async fn a_chain_that_nobody_announced_is_recent(db: PgPool) {
     let heads = fill_further(&db).await;
     let mut db = db.acquire().await.unwrap();
-    let forged = "insert into ledger_batch (chain_id, seq, batch_id, created_at)
-        values ('00000000-0000-4000-8000-00000000f00d', 0, gen_random_uuid(), now())";
+    let forged = "insert into ledger_batch (chain_id, seq, batch_id, created_at, digests, prev_hash, hash)
+        values ('00000000-0000-4000-8000-00000000f00d', 0, gen_random_uuid(), now(), decode(repeat('00', 256), 'hex'), sha256(''), sha256(''))";
     without_constraints(&mut db, forged).await;
     let complaints = recent_complaints(&mut db, &heads).await;
     assert!(complaints.contains(&"batch 0: no record says where its chain began".to_owned()), "{complaints:?}");

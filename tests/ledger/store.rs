@@ -284,7 +284,8 @@ async fn settling_waits_for_a_running_statement(db: PgPool) {
     // The batch is written but not committed when its connection is given up.
     let mut slow = db.begin().await.unwrap();
     let batch_id = Uuid::new_v4();
-    let row = "insert into ledger_batch (chain_id, seq, batch_id, created_at) values ($1, $2, $3, now())";
+    let row = "insert into ledger_batch (chain_id, seq, batch_id, created_at, digests, prev_hash, hash) \
+        values ($1, $2, $3, now(), decode(repeat('00', 256), 'hex'), sha256(''), sha256(''))";
     let row = sqlx::query(row).bind(writer.chain_id).bind(writer.next_seq).bind(batch_id);
     row.execute(&mut *slow).await.unwrap();
     let settling = tokio::spawn(async move { store.settle(batch_id, &tombstone(&writer)).await });

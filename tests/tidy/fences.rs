@@ -40,8 +40,8 @@ fn fences(sources: &[Source]) -> Vec<String> {
     complaints
 }
 
-/// Crates of value types that the domain may use besides std.
-const VALUE_TYPES: [&str; 2] = ["time", "uuid"];
+/// Crates of value types, and of their text, that the domain may use besides std.
+const VALUE_TYPES: [&str; 3] = ["hex", "time", "uuid"];
 
 /// Places where the domain names another crate than std and those of its value types.
 fn pure_domain(sources: &[Source]) -> Vec<String> {

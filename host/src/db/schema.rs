@@ -61,8 +61,16 @@ pub(crate) async fn is_empty(db: &mut PgConnection) -> Result<bool, MigrateError
 /// # Errors
 /// If this program is too old, or a migration fails.
 pub async fn migrate(db: &mut PgConnection) -> Result<Vec<&'static str>, SchemaError> {
+    migrate_to(db, &MIGRATOR).await
+}
+
+/// For tests: with the migrations of another release.
+///
+/// # Errors
+/// See [`migrate`].
+pub async fn migrate_to(db: &mut PgConnection, migrator: &Migrator) -> Result<Vec<&'static str>, SchemaError> {
     let is_newer = is_newer(db).await?;
-    let mut migrator = Migrator::with_migrations(MIGRATOR.iter().cloned().collect());
+    let mut migrator = Migrator::with_migrations(migrator.iter().cloned().collect());
     migrator.set_ignore_missing(true);
     db.execute(LOCK_TIMEOUT).await?;
     for attempt in 1.. {

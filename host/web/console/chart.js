@@ -1,7 +1,7 @@
 // A time series as a line for each version, drawn by uPlot, with its legend and the same in numbers. Lines differ by their
 // dashes as well, and by their names in the legend.
 
-/** @import uPlot from "../vendored/uPlot.js" */
+/** @import uPlot from "../vendored/uPlot" */
 import { h, s, setAttributes } from "../shared/dom.js";
 import { update } from "./patch.js";
 import { table } from "./table.js";

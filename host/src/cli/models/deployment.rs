@@ -25,10 +25,12 @@ pub(super) struct Deployment {
     champion: Option<String>,
     pub(super) canary: Option<Canary>,
     shadows: Vec<String>,
+    #[serde(default)]
     minimum_release: Option<String>,
     previous: Option<String>,
     /// Null if nothing was deployed.
     rollback_to: Option<String>,
+    #[serde(default)]
     setbacks: Vec<Setback>,
     reason: Option<String>,
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use futures_util::TryStreamExt as _;
 use sqlx::PgConnection;
+use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::periods::Periods;
@@ -11,6 +12,15 @@ use super::report::RecordProof;
 use super::{Change, Covered, LastRecord, RESEAL, Record, Subject, hash_of};
 use crate::db::{approvals, beneficiaries, components, deployments, holders, limits, policy, rollouts, schedules};
 use crate::sealing::{ChainKey, Keyring};
+
+/// For tests: records every row, which was written by SQL, as a host would have.
+///
+/// # Errors
+/// When the database fails.
+pub async fn record_all(db: &mut PgConnection, key: &ChainKey, now: OffsetDateTime) -> Result<(), sqlx::Error> {
+    let changes = sealed(db, key).await?;
+    super::append_all(db, key, &changes, now).await.map(drop)
+}
 
 /// Every row that records cover, sealed with a key.
 pub(crate) async fn sealed(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<Change>, sqlx::Error> {
