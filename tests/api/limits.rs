@@ -139,8 +139,9 @@ async fn a_user_has_a_thousand_accounts_and_ten_thousand_payees_at_most(db: PgPo
     let app = TestApp::new(db).await;
     let ana = app.user("ana");
     ana.open_account(CLABE).await;
-    let accounts = "insert into account (account_id, owner, account_number, number_key, account_type, currency, created_at, kind)
-        select gen_random_uuid(), 'ana', n::text, n::text, 'checking', 'MXN', now(), 'customer' from generate_series(2, 1000) n";
+    let accounts = "insert into account (account_id, owner, account_number, number_key, account_type, currency, created_at, kind,
+            chain_id, seq)
+        select gen_random_uuid(), 'ana', n::text, n::text, 'checking', 'MXN', now(), 'customer', gen_random_uuid(), 0 from generate_series(2, 1000) n";
     let payees = "insert into beneficiary (beneficiary_id, owner, name, bank_name, account_number, created_at)
         select gen_random_uuid(), 'ana', 'Luis', 'BBVA', n::text, now() from generate_series(1, 9999) n";
     for fill in [accounts, payees] {

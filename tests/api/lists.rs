@@ -1,5 +1,6 @@
 //! Lists: complete, ordered, or page by page.
 
+use futures_util::stream::{self, StreamExt as _};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use time::Duration;
@@ -64,7 +65,6 @@ async fn accounts_and_payees_come_oldest_first(db: PgPool) {
     }
 }
 
-/// One statement reads them all.
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn lists_of_many_users_at_once_stay_apart(db: PgPool) {
     let app = TestApp::new(db).await;
@@ -87,7 +87,7 @@ async fn lists_of_many_users_at_once_stay_apart(db: PgPool) {
             let (first, second) = (format!("/api/ledger/accounts{query}"), format!("/api/ledger/transactions{query}"));
             [first, second].map(|path| async move { user.get(&path).await.assert_status(200).json() })
         });
-        let answers = futures_util::future::join_all(reads).await;
+        let answers: Vec<_> = stream::iter(reads).buffered(8).collect().await;
         for (number, (pair, (account, transfers))) in answers.chunks(2).zip(&paid).enumerate() {
             let ids = |list: &Value| {
                 list.as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()

@@ -4,7 +4,6 @@ use caudal::domain::clabe::SANDBOX_RANGE;
 use caudal::ledger::batch::Terms;
 use caudal::ledger::store::proof;
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 use sqlx::PgPool;
 use uuid::Uuid;
 
@@ -120,28 +119,6 @@ async fn a_key_belongs_to_what_the_transfer_tells(db: PgPool) {
         let body = order(&ana, other).await;
         refused(&app, ana.post(PATH, body), 422, "idempotency-key-reused", Some("Idempotency-Key")).await;
     }
-}
-
-#[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_key_of_an_earlier_release_still_replays(db: PgPool) {
-    let app = TestApp::new(db.clone()).await;
-    let ana = app.user("ana").with("idempotency-key", "new");
-    let made = send(&ana, json!({})).await.assert_status(200).json();
-    // As that release wrote it: another key of the same transfer, with the fingerprint that it computed.
-    let mut fingerprint = Sha256::new_with_prefix(b"caudal transfer 1");
-    for field in ["fromAccountId", "toBeneficiaryId"] {
-        fingerprint.update(made[field].as_str().unwrap().parse::<Uuid>().unwrap().as_bytes());
-    }
-    fingerprint.update(100_i64.to_be_bytes());
-    let fingerprint: [u8; 32] = fingerprint.finalize().into();
-    let old = "insert into idempotency (owner, key, fingerprint, transfer_id, chain_id, seq, created_at) \
-               select owner, 'old', $1, transfer_id, chain_id, seq, created_at from idempotency";
-    sqlx::query(old).bind(&fingerprint[..]).execute(&db).await.unwrap();
-    let ana = app.user("ana").with("idempotency-key", "old");
-    let replayed = send(&ana, json!({"concept": ""})).await;
-    assert_eq!((replayed.header("idempotency-replayed"), replayed.json()), (Some("true"), made));
-    let body = order(&ana, json!({"concept": "Renta"})).await;
-    refused(&app, ana.post(PATH, body), 422, "idempotency-key-reused", Some("Idempotency-Key")).await;
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -77,8 +77,8 @@ fn a_host_serves_with_few_rights_and_not_as_the_owner() {
     server.sql("revoke insert on entry from caudal_serve");
     server.refuses("caudal_serve", &host, &serve, &["the table entry", "caudal migrate"]);
     server.must("caudal_owner", &host, &["migrate"]);
-    server.sql("delete from _sqlx_migrations where version = 17");
-    server.refuses("caudal_serve", &host, &serve, &["lack migration 17", "caudal migrate"]);
+    server.sql("delete from _sqlx_migrations where version = 6");
+    server.refuses("caudal_serve", &host, &serve, &["lack migration 6", "caudal migrate"]);
 }
 
 #[test]

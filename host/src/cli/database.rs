@@ -238,8 +238,10 @@ pub(super) async fn recorded_policy(db: &mut PgConnection) -> Result<Option<Poli
     let Some(part) = policy::settings(db).await.context("cannot read the policy of the hosts")? else {
         return Ok(None);
     };
-    let policy = part.content.parse();
-    policy.map(Some).context("this release does not know all settings of the policy: start the one that set them")
+    match part.content.parse() {
+        Ok(policy) => Ok(Some(policy)),
+        Err(_) => bail!("this release does not know all settings of the policy: start the one that set them"),
+    }
 }
 
 /// How far commits have to get: what the policy says, or else what Postgres is set up for, and never less than what
