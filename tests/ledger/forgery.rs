@@ -151,7 +151,7 @@ fn ways() -> Vec<(&'static str, Vec<&'static str>, &'static str)> {
                     chain_id, seq, created_at)
                     values (gen_random_uuid(), 'customer', 'eva', '9', '9', 'checking', 'MXN', gen_random_uuid(), 0, now())",
             ],
-            "no batch opened it",
+            "it is not there, but account rows of it are",
         ),
         ("a freeze forgotten", vec!["delete from account_event"], "its account_event rows were altered"),
         (

@@ -170,18 +170,15 @@ const RECENT: [(&str, &str); 41] = [
     ("update account_balance set floor = -9 where account_id::text like '%a100'", "the floor of its kind"),
     ("delete from rail_payment where transfer_id::text like '%c102'", "with a rail"),
     ("update chain_origin set created_at = now() where stripe = 1", "was altered"),
-    ("update hold set amount = amount + 1 where seq = 26", "batch 26: its holds"),
-    ("delete from hold where seq = 26", "batch 26: its holds"),
-    (
-        "update account_event set reason = 'none' where seq = 27",
-        "batch 27: its holds, their ends or its account events",
-    ),
+    ("update hold set amount = amount + 1 where seq = 26", "batch 26: its hold rows were altered"),
+    ("delete from hold where seq = 26", "batch 26: its hold rows were altered"),
+    ("update account_event set reason = 'none' where seq = 27", "batch 27: its account_event rows were altered"),
     ("update account_balance set held = 0 where account_id::text like '%a000'", "its open holds add up to"),
     ("update account_balance set frozen = false where account_id::text like '%a100'", "frozen exactly if"),
     (
         "insert into hold_end (hold_id, status, chain_id, seq, created_at)
             select hold_id, 'voided', chain_id, seq, created_at from hold where seq = 26",
-        "batch 26: its holds",
+        "batch 26: its hold rows were altered",
     ),
 ];
 

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use caudal::db::audit;
 use caudal::db::components::{self, NewComponent};
 use caudal::db::deployments::{self, Canary, Change};
-use caudal::db::records::record_all;
 use caudal::domain::clabe::SANDBOX_RANGE;
 use caudal::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass};
 use caudal::domain::money::Money;
@@ -117,7 +116,7 @@ pub(crate) async fn fill(db: &PgPool) {
     }
     fill_schedule(db).await;
     let store = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
-    record_all(&mut db.acquire().await.unwrap(), &key(), CONTEXT.now).await.unwrap();
+    proof::record_all(&mut db.acquire().await.unwrap(), &key(), CONTEXT.now).await.unwrap();
     fill_registry(db).await;
     let mut writer = store.acquire(Uuid::from_u128(1), CONTEXT.now).await.unwrap();
     let open = OpenAccount {

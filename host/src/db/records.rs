@@ -7,8 +7,6 @@ mod periods;
 pub(crate) mod proof;
 pub(crate) mod report;
 
-pub use proof::record_all;
-
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 

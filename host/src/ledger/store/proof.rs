@@ -24,6 +24,7 @@ pub use report::{Break, Head, Missing, Proof};
 pub use watch::Watch;
 
 pub use super::losses::RECORDS;
+pub use crate::db::records::proof::record_all;
 
 /// Sequence number and hash of each chain's last batch.
 pub type Heads = BTreeMap<Uuid, Head>;

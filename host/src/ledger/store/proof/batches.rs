@@ -60,7 +60,7 @@ impl BatchRow {
             created_at: self.created_at,
             counts: self.counts(),
             transfer_ids: self.transfer_ids.clone(),
-            digests: digests_from_bytes(&self.digests)?,
+            digests: digests_from_bytes(&self.digests),
             prev_hash: hash(&self.prev_hash)?,
         };
         Ok((header, hash(&self.hash)?))
