@@ -178,7 +178,7 @@ const RECENT: [(&str, &str); 41] = [
     (
         "insert into hold_end (hold_id, status, chain_id, seq, created_at)
             select hold_id, 'voided', chain_id, seq, created_at from hold where seq = 26",
-        "batch 26: its hold rows were altered",
+        "batch 26: its hold_end rows were altered",
     ),
 ];
 

@@ -9,8 +9,6 @@ const LINES_MAX: usize = 400;
 /// Longest glue between a model and its component.
 const GLUE_LINES_MAX: usize = 100;
 
-const MEDIAN_LINES_MAX: usize = 120;
-
 fn lengths(sources: &[Source]) -> Vec<String> {
     let glue = Regex::new("^components/[a-z-]+/src/lib.rs$").unwrap();
     let mut complaints = Vec::new();
@@ -22,12 +20,6 @@ fn lengths(sources: &[Source]) -> Vec<String> {
         }
     }
     complaints
-}
-
-fn median(sources: &[Source]) -> usize {
-    let mut lengths: Vec<_> = sources.iter().map(|source| source.text.lines().count()).collect();
-    lengths.sort_unstable();
-    lengths[lengths.len() / 2]
 }
 
 #[test]
@@ -44,19 +36,4 @@ fn files_are_short() {
             ("components/risk/src/lib.rs", "//! A.\n".repeat(101).leak()),
         ],
     );
-}
-
-#[test]
-#[expect(clippy::print_stdout, reason = "shown with --nocapture")]
-fn the_median_file_is_short() {
-    let report = |area: &str, sources: &[Source]| {
-        let lines: usize = sources.iter().map(|source| source.text.lines().count()).sum();
-        println!("{area}: {} Rust files, {lines} lines, median {}", sources.len(), median(sources));
-    };
-    for area in ["host", "components", "tests"] {
-        report(area, &files(&[area], ".rs"));
-    }
-    let all = all_rust();
-    report("all", &all);
-    assert!(median(&all) <= MEDIAN_LINES_MAX, "the median file has {} lines", median(&all));
 }
