@@ -48,7 +48,7 @@ impl Deref for App {
 }
 
 impl App {
-    /// The same with other connections.
+    /// This app, with connections from `db`.
     pub(crate) fn with_connections(&self, db: Connections) -> Self {
         Self(Arc::new(Parts { db, ..Parts::clone(self) }))
     }
@@ -77,14 +77,14 @@ pub struct Parts {
     /// Records changes to what is not money.
     pub key: ChainKey,
     pub ledger: Ledger,
-    /// Passed before a response tells what was read.
+    /// Holds responses until what they read is replicated.
     pub barrier: Barrier,
     /// `None` if payments settle at once.
     pub courier: Option<Courier>,
     pub outbox: Outbox,
     pub models: Models,
     pub pushes: Pushes,
-    /// Turns to replay decisions.
+    /// Limits concurrent replays.
     pub replays: Arc<Semaphore>,
     pub events: EventWorker,
     pub runtime: Runtime,

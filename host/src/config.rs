@@ -91,8 +91,7 @@ pub enum Command {
     Unfreeze(Freeze),
     /// Verify that balances, entries and transfers agree, and recompute the hash chains over the ledger's history
     Verify(Verify),
-    /// Accept that a failover lost part of the ledger, so that hosts can resume; every later verification reports the
-    /// loss
+    /// Record that a failover lost committed batches, so that hosts can resume; every later `verify` reports it
     AcceptLoss(AcceptLoss),
     /// Replace the ledger's key while no host runs; history stays provable with the old one
     RotateKey(RotateKey),

@@ -94,13 +94,13 @@ impl Scheduler {
         let mut db = app.db.acquire().await?;
         let now = app.now(&mut db).await?;
         let Some((schedule, was_sent)) = claims::find(&mut db, &app.key, schedule_id).await? else {
-            return Ok(Some(Attempt::Forged));
+            return Ok(Some(Attempt::Tampered));
         };
         let date = match occurrences::step(&schedule, now) {
             None => return Ok(None),
             Some(Step::Close(date, otherwise)) => {
                 let outcome = changes::close(&mut db, &app.key, (&schedule, date), otherwise, &app.clock).await?;
-                return Ok(outcome.map(Attempt::Over));
+                return Ok(outcome.map(Attempt::Finished));
             }
             Some(Step::Send(date)) => date,
         };

@@ -114,7 +114,7 @@ async fn a_payment_that_settles_after_it_failed_pages_somebody(db: PgPool) {
     stp.set_state("LQ", Value::Null);
     pass(&app, SOON).await;
     notify(&app, &key, "LQ").await;
-    wait("somebody is paged", async || errors.count("its money left twice") == 1).await;
+    wait("somebody is paged", async || errors.count("double payout") == 1).await;
     assert_eq!((status(&ana).await, ana.balance().await.as_str()), (json!("failed"), "10000.00"));
 }
 

@@ -63,7 +63,7 @@ fn a_host_stops_when_its_history_became_shorter_and_resumes_after_the_loss_was_a
     Service::start(&data).stop();
     assert!(resume().contains("read again with --from 0"), "{}", resume());
     assert_eq!(text(&data.run(&["events"]).stdout).lines().count(), events.lines().count() - 1);
-    assert!(text(&data.run(&["accept-loss", "--reason", "x"]).stdout).contains("nothing is lost"));
+    assert!(text(&data.run(&["accept-loss", "--reason", "x"]).stdout).contains("no loss found"));
     // A name that nobody can read is none.
     for by in ["", " ", "\u{200b}"] {
         for command in ["accept-loss", "freeze"] {

@@ -76,7 +76,7 @@ async fn both_keys_prove_everything_and_the_new_one_what_is_new(db: PgPool) {
     let alone = prove(&mut connection, &second(), &[]).await;
     assert_eq!(complaints(&alone), Vec::<String>::new());
     assert_eq!(alone.unproven, 22, "twenty-one batches and the tombstone");
-    assert_eq!(alone.records.unproven, heads[&RECORDS].seq + 2, "those before, and the farewell");
+    assert_eq!(alone.records.unproven, heads[&RECORDS].seq + 2, "those before, and the closing record");
     let audit = caudal::db::audit::prove(&mut connection).await.unwrap();
     assert!(audit.iter().all(|finding| finding.broken == 0), "{audit:?}");
     assert_eq!(proof::missing(&mut connection, &second(), &heads).await.unwrap(), []);

@@ -45,8 +45,10 @@ export class Service {
   /** Starts a Postgres with roles, tables and a policy; returns what a host needs to use it. */
   async #withRoles(policy) {
     const lasting = ["postgres", "--", "sh", "-c", 'echo "$DATABASE_URL"; read -r _ || true'];
+    // As in production, where a server waits for its disk.
+    const { CAUDAL_POSTGRES_BIN, ...durable } = environment();
     this.postgres = spawn(program(), ["--data-dir", this.folder, ...lasting], {
-      env: environment(),
+      env: durable,
       stdio: ["pipe", "pipe", "inherit"],
     });
     const { value: url } = await createInterface(this.postgres.stdout)[Symbol.asyncIterator]().next();

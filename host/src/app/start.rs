@@ -35,7 +35,6 @@ use crate::wasm::Runtime;
 
 /// The configuration of an [`App`].
 pub struct Config {
-    /// Of the pool.
     pub barrier: Barrier,
     pub tokens: Verifier,
     /// Mints tokens for anybody; only in the sandbox.

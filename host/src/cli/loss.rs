@@ -24,7 +24,7 @@ pub(super) async fn run(common: &Common, arguments: AcceptLoss) -> Result<ExitCo
     database.close().await?;
     let losses = losses?;
     if losses.is_empty() {
-        print(&format!("nothing is lost: the chains reach every head in {}", path.display()))?;
+        print(&format!("no loss found: every head in {} is in its chain", path.display()))?;
     }
     for loss in &losses {
         print(&format!("accepted as lost: {}", describe(loss)))?;

@@ -70,7 +70,7 @@ pub struct Fund {
     /// Amount in MXN, for example 100.00
     #[arg(long)]
     pub amount: String,
-    /// Why; kept only if a second operator has to approve it
+    /// Reason, shown to the second operator; not stored otherwise
     #[arg(long, default_value = "not given", value_parser = recorded)]
     pub reason: String,
     /// Id of the new transaction; repeating the command with the same id does not credit the account again [default: a
@@ -238,7 +238,7 @@ pub struct UserLimits {
     /// Largest total of one day's transfers in MXN, or `default` for the policy's
     #[arg(long, value_parser = limit_change)]
     pub per_day: Option<LimitChange>,
-    /// Why; kept only if a second operator has to approve it
+    /// Reason, shown to the second operator; not stored otherwise
     #[arg(long, default_value = "not given", value_parser = recorded)]
     pub reason: String,
     #[command(flatten)]

@@ -150,7 +150,7 @@ pub(crate) async fn find(
     if recorded.as_deref() == Some(&state(key, &found)[..]) {
         return Ok(Some(found));
     }
-    tracing::error!(%approval_id, "an approval is not as recorded, so it counts for nothing: run `caudal verify`");
+    tracing::error!(%approval_id, "an approval does not match its audit record and is ignored: run `caudal verify`");
     Ok(None)
 }
 

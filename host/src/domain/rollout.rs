@@ -108,7 +108,7 @@ impl Rollout {
     }
 
     /// In another state. A promotion waits only while it is in that state.
-    pub fn turned(&self, state: RolloutState, detail: String, by: &str, now: OffsetDateTime) -> Self {
+    pub fn with_state(&self, state: RolloutState, detail: String, by: &str, now: OffsetDateTime) -> Self {
         let changed_by = by.to_owned();
         Self { state, detail, approval_id: None, changed_by, changed_at: now, ..self.clone() }
     }

@@ -224,7 +224,7 @@ problems! {
     Shed(_stage: &'static str) = SERVICE_UNAVAILABLE, "overloaded", "The service is busy",
         "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER;
     /// Their refusals are kept with their keys.
-    TooManyRefusals = TOO_MANY_REQUESTS, "too-many-requests", "Too many transfers were refused",
+    TooManyRefusals = TOO_MANY_REQUESTS, "too-many-requests", "Too many rejected transfers",
         "This one was not decided, and its Idempotency-Key is not used up. Retry after the time in Retry-After.",
         header: RETRY_REFUSED_AFTER;
     /// At the rail.

@@ -48,7 +48,7 @@ impl Problem {
         matches!(&*self.code, "database-unavailable" | "overloaded")
     }
 
-    /// The object of a response or, in a bulk, of one of its requests.
+    /// The problem document of a response, or of one item of a bulk.
     pub(crate) fn shown(&self, status: StatusCode, instance: &str, id: Uuid) -> ProblemJson {
         ProblemJson {
             kind: format!("urn:caudal:problem:{}", self.code),

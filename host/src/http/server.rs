@@ -263,7 +263,7 @@ fn service(
             (endpoint.clone().call(request), busy)
         });
         async move {
-            // It was given up a moment ago, and is dropped at once.
+            // The sweeper has evicted this connection, which is about to be dropped.
             let Some((response, busy)) = begun else { return pending().await };
             let mut response = response.await?;
             if strict_transport {

@@ -230,7 +230,7 @@ impl<S: Store> Batcher<S> {
         Err(LedgerError::Overloaded)
     }
 
-    /// The time. Fails if this host's clock is wrong: its times would order entries and close days for good.
+    /// Now, checked against the database's clock: entries and daily limits rest on it and cannot be corrected later.
     async fn checked_now(&self) -> Result<OffsetDateTime, sqlx::Error> {
         self.clock.checked(self.store.now()).await
     }

@@ -37,8 +37,8 @@ impl Command {
         }
     }
 
-    /// Whether a user waits for it. The others come from the rail, from expired holds and from operators.
-    pub(super) fn is_of_user(&self) -> bool {
+    /// Whether a user's request waits for it. Others come from the rail, from expired holds and from operators.
+    pub(super) fn is_interactive(&self) -> bool {
         match self {
             Self::Open(_) | Self::Transfer(_) | Self::Hold(_) => true,
             Self::Release(release) => release.owner.is_some(),

@@ -118,7 +118,7 @@ impl Ledger {
         let (reply, outcome) = oneshot::channel();
         let queue = self.queue_for(&command);
         let caller = Caller::new(reply, self.metrics.clone());
-        if command.is_of_user() && !queue.has_room() {
+        if command.is_interactive() && !queue.has_room() {
             caller.answer(Err(LedgerError::Full));
         } else if let Err(error) = queue.jobs.try_send(Job { command, caller }) {
             let (job, error) = match error {

@@ -289,11 +289,11 @@ impl Courier {
         match (status, report) {
             (Status::Failed, Report::Settled) => {
                 contradiction("settled");
-                tracing::error!(%transfer_id, "the rail settled a payment that has failed: its money left twice");
+                tracing::error!(%transfer_id, "double payout: the rail settled a payment that was already refunded");
             }
             (Status::Completed, Report::Rejected) => {
                 contradiction("rejected");
-                tracing::error!(%transfer_id, "the rail refused a payment that has settled: its money went nowhere");
+                tracing::error!(%transfer_id, "the rail rejected a payment booked as settled: the payee is unpaid, the sender not refunded");
             }
             _ => tracing::info!(%transfer_id, %status, ?report, "the rail's report had no effect"),
         };

@@ -275,7 +275,7 @@ async function makeChange(name, version) {
   const [past, report] = [known.histories.get(kind)?.data ?? [], known.reports.get(kind)];
   const evidence = change.about?.map((name) => name && drawEvidence(name, now, past, report));
   const result = await confirmChange(change, kindOf(kind).name, drafts.get(kind), evidence);
-  // The next operator is not to find this one's words.
+  // Discard the draft: somebody else may have signed in.
   if (session.aborted) return;
   const isSent = result.outcome === "done" || result.outcome === "proposed";
   drafts.set(kind, isSent ? "" : result.draft);

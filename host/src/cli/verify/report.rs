@@ -54,7 +54,7 @@ pub(super) fn print_chain(chain: &Proof, missing: &[MissingBatch], recorded: usi
         print(&format!("          batch {seq} of chain {chain_id}: {what}"))?;
     }
     let complaints = &chain.records.complaints;
-    let rule = "payees, limits, components, deployments and chains are as recorded";
+    let rule = "what audit records cover is as recorded";
     print(&format!("  {}  {rule}", state(complaints.is_empty())))?;
     for complaint in complaints {
         print(&format!("          {complaint}"))?;

@@ -193,7 +193,7 @@ pub(crate) async fn end_of_payee(
     );
     let mut changes = Vec::new();
     for schedule_id in ids.fetch_all(&mut *transaction).await? {
-        // One that somebody altered stays as evidence; no host acts on it.
+        // Tampered schedules are kept as evidence and never executed.
         let Some(locked) = lock(transaction, key, schedule_id).await? else { continue };
         let (it, claim) = ended(&locked, Status::Ended);
         write(transaction, &it, None, claim, now).await?;

@@ -88,7 +88,7 @@ pub(super) async fn lock(
     let occurrences: Vec<_> = rows.into_iter().map(OccurrenceRow::read).collect::<Result<_, _>>()?;
     let record = records::find(transaction, key, Subject::Schedule, &schedule_id.to_string()).await?;
     if record.and_then(|record| record.state).as_deref() != Some(&state(key, &schedule, &occurrences)[..]) {
-        tracing::error!(%schedule_id, "a schedule is not as recorded, so it counts for nothing: run `caudal verify`");
+        tracing::error!(%schedule_id, "a schedule does not match its audit record and is ignored: run `caudal verify`");
         return Ok(None);
     }
     Ok(Some(Locked { schedule, occurrences, attempt_at: claim.attempt_at, is_claimed: claim.is_claimed }))

@@ -21,28 +21,25 @@ use crate::http::ledger::orders::{self, Answer, CircumstancesRequest, Draft};
 /// between hosts.
 pub(crate) const CLAIM: Duration = Duration::seconds(180);
 
-/// Pause after an attempt that failed for a reason that passes.
+/// Delay before a retry after a transient failure.
 const RETRY_EVERY: Duration = Duration::minutes(2);
 
 /// What became of an attempt, as it is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attempt {
-    Over(Outcome),
-    /// For its owner.
-    Waits,
-    /// Until the next attempt.
-    Postponed,
-    /// The schedule is not as recorded, so nothing is sent.
-    Forged,
+    Finished(Outcome),
+    NeedsConfirmation,
+    Retrying,
+    Tampered,
 }
 
 impl Attempt {
     fn as_str(self) -> &'static str {
         match self {
-            Self::Over(outcome) => outcome.as_str(),
-            Self::Waits => "waiting",
-            Self::Postponed => "postponed",
-            Self::Forged => "forged",
+            Self::Finished(outcome) => outcome.as_str(),
+            Self::NeedsConfirmation => "waiting",
+            Self::Retrying => "postponed",
+            Self::Tampered => "forged",
         }
     }
 
@@ -96,7 +93,7 @@ pub(crate) async fn record(
         Ok(transfer) => (Outcome::Sent, Some(transfer.transfer_id), None),
         Err(error) if needs_acknowledgment(error) => {
             changes::wait(&mut db, &app.key, schedule, now + WAITING_MAX, now).await?;
-            return Ok(Attempt::Waits);
+            return Ok(Attempt::NeedsConfirmation);
         }
         Err(error) if error.is_temporary() => {
             let (schedule_id, code) = (schedule.schedule_id, error.code());
@@ -104,13 +101,13 @@ pub(crate) async fn record(
             // After all other errors nothing was sent, so its owner may cancel meanwhile.
             let is_open = matches!(error, Error::OutcomeUnknown | Error::Internal(_));
             claims::postpone(&mut db, schedule, now + RETRY_EVERY, is_open).await?;
-            return Ok(Attempt::Postponed);
+            return Ok(Attempt::Retrying);
         }
         Err(error) => (Outcome::Refused, None, Some(error.code().into_owned())),
     };
     let over = Occurrence { date, outcome, transfer_id, problem, recorded_at: now };
     changes::record(&mut db, &app.key, schedule, over, now).await?;
-    Ok(Attempt::Over(outcome))
+    Ok(Attempt::Finished(outcome))
 }
 
 /// Whether only its owner's acknowledgment is missing.

@@ -327,7 +327,7 @@ pub(crate) async fn skip_occurrence(
     let mut db = app.db.acquire().await?;
     let now = app.now(&mut db).await?;
     changes::skip(&mut db, &app.key, (&owner, id), date, now).await?;
-    occurrences::Attempt::Over(Outcome::Skipped).count(&app);
+    occurrences::Attempt::Finished(Outcome::Skipped).count(&app);
     find(&mut db, &owner, id).await.map(Json)
 }
 

@@ -44,7 +44,7 @@ impl OrderRequest {
 request! {
     /// What the sender tells the payee.
     pub(crate) struct RemittanceRequest as "Remittance" in camelCase {
-        /// Concepto de pago: one line. White space around it does not count, and nothing else is no concept. A rail may
+        /// Concepto de pago: one line. Surrounding white space is trimmed, and an empty concept counts as none. A rail may
         /// drop accents and replace characters other than letters and digits with spaces.
         concept: Option<String> {
             chars_max: CONCEPT_CHARS_MAX, form: TextForm::Line, example: "\"Renta de noviembre\""

@@ -23,7 +23,7 @@ pub const CONNECTIONS_PER_ADDRESS_MAX: usize = 1_024;
 /// [`SWEEP_EVERY`] later.
 const IDLE_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// Sweeps after which a connection that brings no request may go before those of an address that has more: a client
+/// Sweeps without a request after which a connection may be evicted even if its address has few: a client
 /// sends its request, and completes its TLS handshake, within two round trips. Otherwise whoever connects once from each
 /// of very many addresses would keep all of theirs, and customers behind a common address would lose all of theirs.
 const STALE_SWEEPS: u32 = 3;

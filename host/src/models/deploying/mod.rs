@@ -1,6 +1,5 @@
 //! Puts versions into service.
 
-mod bookkeeper;
 pub mod built_in;
 pub mod catalog;
 mod loading;
@@ -9,5 +8,6 @@ pub mod rollback;
 pub mod rollout;
 pub mod setback;
 pub mod swap;
+mod traffic_writer;
 mod upkeep;
 mod withdrawal;

@@ -128,9 +128,9 @@ pub async fn order(
     };
     let detail = reason.to_owned();
     let next = match (order, rollout.state) {
-        (Order::Pause, RolloutState::Running) => rollout.turned(RolloutState::Paused, detail, by, now),
-        (Order::Resume, RolloutState::Paused) => rollout.turned(RolloutState::Running, detail, by, now),
-        (Order::Abort, state) if state.is_open() => rollout.turned(RolloutState::Aborted, detail, by, now),
+        (Order::Pause, RolloutState::Running) => rollout.with_state(RolloutState::Paused, detail, by, now),
+        (Order::Resume, RolloutState::Paused) => rollout.with_state(RolloutState::Running, detail, by, now),
+        (Order::Abort, state) if state.is_open() => rollout.with_state(RolloutState::Aborted, detail, by, now),
         (_, state) => return Ok(Ordered::Refused(state)),
     };
     let why = (order == Order::Abort).then(|| (format!("rollout aborted: {reason}"), by.to_owned()));
@@ -249,7 +249,7 @@ impl Rollouts<'_> {
         why: &str,
     ) -> Result<(), sqlx::Error> {
         let now = self.clock.now();
-        let after = rollout.turned(RolloutState::Stopped, why.to_owned(), AUTOMATIC, now);
+        let after = rollout.with_state(RolloutState::Stopped, why.to_owned(), AUTOMATIC, now);
         let plan = Plan { canary: None, ..Plan::from(deployed) };
         let reason = format!("rollout stopped at {}%: {why}", rollout.percent());
         if commit(db, self.key, (rollout, &after), Some((plan, (&reason, AUTOMATIC))), "stop", now).await? {
@@ -280,7 +280,7 @@ impl Rollouts<'_> {
         }
         let (step, epoch, step_at) = (rollout.step + 1, rollout.epoch + 1, now);
         let detail = evidence.summary();
-        let after = Rollout { step, epoch, step_at, ..rollout.turned(RolloutState::Running, detail, ROLLOUT, now) };
+        let after = Rollout { step, epoch, step_at, ..rollout.with_state(RolloutState::Running, detail, ROLLOUT, now) };
         let (plan, after) = if percent == WHOLE {
             let plan = Plan { champion: rollout.canary, canary: None, has_fallback: true, ..Plan::from(deployed) };
             (plan, Rollout { state: RolloutState::Completed, ..after })
@@ -326,7 +326,7 @@ impl Rollouts<'_> {
             claimed_until: None,
         };
         let detail = format!("its promotion waits for a second operator: approval {}", proposed.approval_id);
-        let waiting = rollout.turned(RolloutState::Waiting, detail, ROLLOUT, now);
+        let waiting = rollout.with_state(RolloutState::Waiting, detail, ROLLOUT, now);
         let after = Rollout { approval_id: Some(proposed.approval_id), ..waiting };
         let Some(mut transaction) = rollouts::claim(db, self.key, rollout).await? else { return Ok(()) };
         rollouts::update(&mut transaction, &after).await?;
@@ -351,7 +351,7 @@ impl Rollouts<'_> {
         }
         let state = state.map_or("not as recorded", State::as_str);
         let detail = format!("the approval of its promotion is {state}: resume to propose it again");
-        let after = rollout.turned(RolloutState::Paused, detail, ROLLOUT, now);
+        let after = rollout.with_state(RolloutState::Paused, detail, ROLLOUT, now);
         commit(db, self.key, (rollout, &after), None, "pause", now).await.map(drop)
     }
 
@@ -366,7 +366,7 @@ impl Rollouts<'_> {
             _ => RolloutState::Replaced,
         };
         let (after, now) =
-            (rollout.turned(state, next.reason.clone(), &next.changed_by, self.clock.now()), self.clock.now());
+            (rollout.with_state(state, next.reason.clone(), &next.changed_by, self.clock.now()), self.clock.now());
         let action = if state == RolloutState::Stopped { "stop" } else { "end" };
         if commit(db, self.key, (rollout, &after), None, action, now).await? && state == RolloutState::Stopped {
             self.tell_stopped(rollout, &after.detail);

@@ -25,11 +25,11 @@ use crate::db::deployments::{self, Deployment};
 use crate::db::hosts::{self, HostState, HostStatus};
 use crate::db::session::within;
 use crate::domain::model::{Digest, ModelKind};
-use crate::models::deploying::bookkeeper::Bookkeeper;
 use crate::models::deploying::built_in::register_built_in;
 use crate::models::deploying::loading::{Components, DATABASE_TIME_MAX, LoadResult, checked};
 use crate::models::deploying::reporter::{Reporter, leave};
 use crate::models::deploying::rollout::TwoPeople;
+use crate::models::deploying::traffic_writer::TrafficWriter;
 use crate::models::deploying::upkeep::{Duty, Upkeep};
 use crate::models::serving::active::Models;
 use crate::models::serving::component::LoadedComponent;
@@ -111,7 +111,8 @@ impl Swapper {
             swapper.components.keep(result);
         }
         let mut tasks = JoinSet::new();
-        for duty in [Duty::Comparisons, Duty::Traffic(Bookkeeper::default()), Duty::Rollouts, Duty::Report(reporter)] {
+        for duty in [Duty::Comparisons, Duty::Traffic(TrafficWriter::default()), Duty::Rollouts, Duty::Report(reporter)]
+        {
             tasks.spawn(Arc::clone(&of_tasks).attend(duty));
         }
         tasks.spawn(swapper.follow(listener, results_of));

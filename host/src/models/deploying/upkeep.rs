@@ -11,9 +11,9 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::clock::Clock;
 use crate::domain::model::Digest;
-use crate::models::deploying::bookkeeper::Bookkeeper;
 use crate::models::deploying::reporter::Reporter;
 use crate::models::deploying::rollout::{Rollouts, TwoPeople};
+use crate::models::deploying::traffic_writer::TrafficWriter;
 use crate::models::deploying::withdrawal::settle;
 use crate::models::serving::active::Models;
 use crate::models::serving::component::LoadedComponent;
@@ -26,7 +26,7 @@ pub(super) enum Duty {
     /// Stores comparisons with challengers, and withdraws canaries that failed.
     Comparisons,
     /// Stores what the versions did.
-    Traffic(Bookkeeper),
+    Traffic(TrafficWriter),
     Rollouts,
     /// Tells operators what serves, whenever this host has looked.
     Report(Reporter),
@@ -81,9 +81,9 @@ impl Upkeep {
         let Self { db, key, models, clock, two_people, loaded, .. } = self;
         match duty {
             Duty::Comparisons => settle(db, key, models, clock).await,
-            Duty::Traffic(bookkeeper) => {
+            Duty::Traffic(writer) => {
                 let loaded = loaded.borrow().clone();
-                bookkeeper.store(db, &loaded, clock.now()).await
+                writer.store(db, &loaded, clock.now()).await
             }
             Duty::Rollouts => {
                 Rollouts { key, two_people: *two_people, clock, metrics: models.metrics() }.settle(db).await

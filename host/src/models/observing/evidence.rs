@@ -1,4 +1,4 @@
-//! What is known of a canary at one step of its rollout, from what all hosts compared, and what follows from it.
+//! Judges a step of a canary's rollout by what all hosts compared.
 //!
 //! A bound is violated if a canary that keeps it would hardly ever look like this, and kept if even the unfavourable
 //! end of the interval does not exceed it. In between there is too little evidence, and the rollout waits.

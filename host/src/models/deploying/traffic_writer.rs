@@ -17,11 +17,11 @@ use crate::models::serving::component::LoadedComponent;
 const PURGE_EVERY: Duration = Duration::from_secs(600);
 
 #[derive(Default)]
-pub(super) struct Bookkeeper {
+pub(super) struct TrafficWriter {
     purged: Option<Instant>,
 }
 
-impl Bookkeeper {
+impl TrafficWriter {
     /// Counts that cannot be stored are kept for the next call.
     pub(super) async fn store(
         &mut self,
