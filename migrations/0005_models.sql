@@ -146,7 +146,7 @@ create table traffic (
     primary key (minute, kind, sha256, measure, bucket)
 );
 
--- Decisions that were kept so that they can be run again: only where a host is told to keep them, and for ninety days.
+-- Decisions kept for replay: only where a host has the decision log on, and for ninety days.
 -- Request and answer are kept as the text that they were: a number in it is then the same number for good.
 create table decision (
     decision_id uuid primary key,

@@ -251,7 +251,7 @@ async function settle(pending, lost) {
 async function repeat(forgotten, carla) {
   for (const { customer, order, id, key } of forgotten.filter((it) => it.customer !== carla)) {
     const now = await send(customer, hosts[0], order);
-    assert.notEqual(now.id, id, "what is forgotten is made anew");
+    assert.notEqual(now.id, id, "a forgotten transfer is a new one");
     assert.equal(withoutDate(now.key), withoutDate(key), "the rail knows it again");
   }
   const { outcome, answer } = await carla.send(

@@ -9,8 +9,8 @@ pub const BODY_BYTES_MAX: usize = 64 << 10;
 /// a connection forever. Longer than the ledger waits for a command and looks up its outcome.
 pub const REQUEST_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// How long a 429 is held back, so that clients who ask again at once cost others little: a thirtieth, with 300
-/// connections, of what they would ask.
+/// How long a 429 is held back: a client that ignores `Retry-After` asks four times a second over each connection, not
+/// hundreds of times.
 pub(super) const REFUSED_PAUSE: Duration = Duration::from_millis(250);
 
 /// What requests are refused for rather than let wait, in metrics.
