@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
-/// What a schema's line tells in a way of its own, and what it leaves out. Any other keyword is told as it is.
+/// Keywords that a schema's line writes in its own form or leaves out. Any other keyword is written as it is.
 const KNOWN: [&str; 12] = [
     "$ref",
     "additionalProperties",
@@ -104,7 +105,11 @@ fn shape(schema: &Value) -> String {
     }
     parts.extend(joined(&schema["enum"], "|", Value::to_string));
     parts.extend(schema.get("items").map(|items| format!("[{}]", shape(items))));
-    parts.extend(schema.get("additionalProperties").map(|it| format!("{{*: {}}}", shape(it))));
+    // A boolean or a schema.
+    let more = schema.get("additionalProperties");
+    parts.extend(
+        more.map(|it| if it.is_boolean() { it.to_string() } else { shape(it) }).map(|it| format!("{{*: {it}}}")),
+    );
     if let Some(fields) = schema["properties"].as_object() {
         let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
         let field = |(name, of): (&String, &Value)| {
@@ -118,8 +123,7 @@ fn shape(schema: &Value) -> String {
     if parts.is_empty() { "any".to_owned() } else { parts.join(" ") }
 }
 
-/// Patterns are long and shared: each is told once, under the FNV-1a hash of its text.
+/// Patterns are long and shared: each is written once, under the start of its digest.
 fn label(pattern: &str) -> String {
-    let hash = pattern.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    format!("pattern-{hash:08x}")
+    format!("pattern-{}", hex::encode(&Sha256::digest(pattern)[..4]))
 }

@@ -10,25 +10,13 @@ use caudal::ledger::heads::{HeadsError, RecordedHeads};
 use caudal::ledger::store::proof::{self, Head, RECORDS};
 use caudal::ledger::store::{self, Postgres, Store as _};
 use caudal::ledger::writer::Writer;
-use caudal::ledger::{Command, Fund, OpenAccount};
+use caudal::ledger::{Command, Fund};
 use sqlx::{PgConnection, PgPool};
 use time::Duration;
 use uuid::Uuid;
 
-use crate::model::{CONTEXT, key};
+use crate::model::{CONTEXT, key, open_account};
 use crate::tamper::{ACCOUNT, complaints, write};
-
-fn open() -> Command {
-    Command::Open(OpenAccount {
-        account_id: ACCOUNT,
-        owner: "ana".to_owned(),
-        account_number: "1".to_owned(),
-        issued: None,
-        account_type: "checking".to_owned(),
-        opening_credit: Money::from_minor(1_000),
-        transfer_id: Uuid::from_u128(0xE000),
-    })
-}
 
 fn fund(number: u128) -> Command {
     let transfer_id = Uuid::from_u128(0xE100 + number);
@@ -71,7 +59,7 @@ impl Recorded {
 
     /// A credit whose head is recorded.
     async fn credit(&mut self, writer: &mut Writer, number: u128) {
-        credit(&self.store, writer, if number == 0 { open() } else { fund(number) }).await;
+        credit(&self.store, writer, if number == 0 { Command::Open(open_account()) } else { fund(number) }).await;
         self.record().await;
     }
 

@@ -11,8 +11,8 @@ use caudal::ledger::batch::{
 use caudal::ledger::chain::ChainKey;
 use caudal::ledger::store::Postgres;
 use caudal::ledger::{
-    CUSTOMER_STRIPE, Command, FUNDING_ACCOUNT, Fund, IN_TRANSIT_ACCOUNT, Ledger, LedgerConfig, Order, Risk,
-    SPEI_ACCOUNT,
+    CUSTOMER_STRIPE, Command, FUNDING_ACCOUNT, Fund, IN_TRANSIT_ACCOUNT, Ledger, LedgerConfig, OpenAccount, Order,
+    Risk, SPEI_ACCOUNT,
 };
 use caudal::models::{Models, Registry};
 use sqlx::PgPool;
@@ -129,5 +129,17 @@ pub(crate) fn commit(state: &mut State, batch: &Batch) {
             let user: &mut UserFacts = state.users.entry(new.owner.clone()).or_default();
             user.day_total = user.day_total.checked_add(new.transfer.amount).unwrap();
         }
+    }
+}
+
+pub(crate) fn open_account() -> OpenAccount {
+    OpenAccount {
+        account_id: account(0),
+        owner: "ana".to_owned(),
+        account_number: "1".to_owned(),
+        issued: None,
+        account_type: "checking".to_owned(),
+        opening_credit: Money::from_minor(1_000),
+        transfer_id: Uuid::from_u128(0xE000),
     }
 }

@@ -24,7 +24,7 @@ use sqlx::{PgConnection, PgPool};
 use time::Duration;
 use uuid::Uuid;
 
-use crate::model::{CONTEXT, key, lenient};
+use crate::model::{CONTEXT, key, lenient, open_account};
 
 pub(crate) const ACCOUNT: Uuid = Uuid::from_u128(0xA000);
 pub(crate) const PAYEE: Uuid = Uuid::from_u128(0xB000);
@@ -119,15 +119,7 @@ pub(crate) async fn fill(db: &PgPool) {
     proof::record_all(&mut db.acquire().await.unwrap(), &key(), CONTEXT.now).await.unwrap();
     fill_registry(db).await;
     let mut writer = store.acquire(Uuid::from_u128(1), CONTEXT.now).await.unwrap();
-    let open = OpenAccount {
-        account_id: ACCOUNT,
-        owner: "ana".to_owned(),
-        account_number: "1".to_owned(),
-        issued: None,
-        account_type: "checking".to_owned(),
-        opening_credit: Money::from_minor(1_000),
-        transfer_id: Uuid::from_u128(0xE000),
-    };
+    let open = open_account();
     let open_issued = OpenAccount {
         account_id: ISSUED_ACCOUNT,
         owner: "luis".to_owned(),

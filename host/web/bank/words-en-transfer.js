@@ -1,4 +1,4 @@
-// English for transfers: their steps, their risk and its warnings, dates and what their payees are told.
+// English for transfers: steps, risk and warnings, dates, and the text for the payee.
 
 export default {
   // A transfer.

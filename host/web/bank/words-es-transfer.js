@@ -1,4 +1,4 @@
-// Mexican Spanish for transfers: their steps, their risk and its warnings, dates and what their payees are told.
+// Mexican Spanish for transfers: steps, risk and warnings, dates, and the text for the payee.
 
 export default {
   // A transfer.

@@ -9,9 +9,9 @@ use uuid::Uuid;
 use crate::db::holds;
 use crate::domain::bank_account::CUSTOMER_STRIPE;
 use crate::domain::clabe::Clabe;
-use crate::domain::money::Money;
-use crate::ledger::batch::{AccountFacts, Balance, Context, State};
+use crate::ledger::batch::{AccountFacts, Context, State};
 use crate::ledger::command::Command;
+use crate::ledger::rows::BalanceRow;
 
 /// After everything else: it depends on the payees.
 pub(super) async fn load(
@@ -51,8 +51,7 @@ async fn load_issued(
     let wanted: Vec<i64> = wanted.into_iter().collect();
     let rows = sqlx::query!(
         r#"
-        select a.issued as "issued!", a.account_id, a.owner, a.account_number, b.posted, b.held, b.frozen, b.floor,
-            b.version, b.changed_at, b.sent_day, b.sent
+        select a.issued as "issued!", a.account_id, a.owner, a.account_number, b as "balance!: BalanceRow"
         from account a join account_balance b on b.account_id = a.account_id and b.stripe = $2
         where a.issued = any($1)
         "#,
@@ -63,19 +62,9 @@ async fn load_issued(
     .await?;
     for row in rows {
         state.issued.extend(Clabe::from_body(row.issued).map(|clabe| (clabe, row.account_id)));
-        let balance = Balance {
-            posted: Money::from_minor(row.posted),
-            held: Money::from_minor(row.held),
-            frozen: row.frozen,
-            floor: Money::from_minor(row.floor),
-            version: row.version,
-            changed_at: row.changed_at,
-            sent_day: row.sent_day,
-            sent: Money::from_minor(row.sent),
-        };
         // One that another command debits was read earlier. Both are fine: a batch with an outdated balance loses the
         // race.
-        state.balances.entry((row.account_id, CUSTOMER_STRIPE)).or_insert(balance);
+        state.balances.entry((row.account_id, CUSTOMER_STRIPE)).or_insert(row.balance.into());
         let facts = AccountFacts { owner: row.owner, number: row.account_number };
         state.accounts.entry(row.account_id).or_insert(facts);
     }
