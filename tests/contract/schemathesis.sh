@@ -48,19 +48,21 @@ for _ in $(seq 600); do
 done
 address() { grep -o "$1 .*" "$scratch/out" | grep -oE 'http://[0-9.:]+' | head -1; }
 
-# LISTENER [SCOPES]: with a token of these scopes, or without one.
+# LISTENER [SCOPES]: with tokens of these scopes, or without one.
 check() {
-    local listener=$1 name="$1 API" header=() seed
+    local listener=$1 name="$1 API" header=() users=0 seed
     [[ $listener == assist ]] && name="assistance API"
     unset CAUDAL_CONTRACT_SCOPES
-    if (($# > 1)); then
-        export CAUDAL_CONTRACT_SCOPES=$2
-        local token
-        token=$("$caudal" --data-dir "$scratch/data" token --user schemathesis ${2:+--scope "$2"} | tail -1)
-        header=(--header "Authorization: Bearer $token")
-    fi
+    (($# > 1)) && export CAUDAL_CONTRACT_SCOPES=$2
     echo "schemathesis: $name, ${2-no token}"
+    # Each run has a user of its own: together they would meet the limit on the changes that a user makes.
     run() {
+        if [[ -v CAUDAL_CONTRACT_SCOPES ]]; then
+            local user="$listener-$CAUDAL_CONTRACT_SCOPES-$((users += 1))" token
+            token=$("$caudal" --data-dir "$scratch/data" token --user "$user" \
+                ${CAUDAL_CONTRACT_SCOPES:+--scope "$CAUDAL_CONTRACT_SCOPES"} | tail -1)
+            header=(--header "Authorization: Bearer $token")
+        fi
         SCHEMATHESIS_HOOKS="$here/scopes.py" "$tools/bin/schemathesis" --config-file "$here/schemathesis.toml" \
             run "$(address "$name")/openapi.json" "${header[@]}" "$@" \
             --max-examples $(((cases + OPERATIONS - 1) / OPERATIONS)) --no-color || status=1
