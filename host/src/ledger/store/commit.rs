@@ -54,7 +54,7 @@ async fn open_accounts(db: &mut PgConnection, accounts: &[AccountRow]) -> Result
     Ok(())
 }
 
-/// Locks the balances in order, updates those whose version is unchanged since it was read, inserts the other rows,
+/// Locks in order the balances whose version is unchanged since it was read, updates them, inserts the other rows,
 /// and records in `ledger_batch` both the intended and the actual changes, which its constraints compare.
 ///
 /// Postgres runs a part of the statement when another one reads it. Users read the changed balances, and totals read the
@@ -79,20 +79,18 @@ async fn write_money(
         r#"
         with locked as (
             select b.account_id, b.stripe, b.posted, b.held, b.frozen
-            from account_balance b join unnest($5::account_balance_row[]) as k using (account_id, stripe)
+            from account_balance b join unnest($5::account_balance_row[]) as seen using (account_id, stripe)
             -- Implied by the join, and stated so that every plan uses the primary key; likewise below. A decision that
             -- is too old loses the race.
-            where b.account_id = any($4::uuid[]) and clock_timestamp() < coalesce($23::timestamptz, 'infinity')
+            where b.account_id = any($4::uuid[]) and (b.version, b.held, b.frozen) = (seen.version, seen.held, seen.frozen)
+                and clock_timestamp() < coalesce($23::timestamptz, 'infinity')
             order by b.account_id, b.stripe
             for no key update of b
         ), changed as (
             update account_balance b set posted = n.posted, version = n.version, changed_at = n.changed_at,
                 sent_day = n.sent_day, sent = n.sent, held = n.held, frozen = n.frozen
-            from unnest($6::account_balance_row[]) as n
-            join unnest($5::account_balance_row[]) as seen using (account_id, stripe)
-            join locked was using (account_id, stripe)
+            from unnest($6::account_balance_row[]) as n join locked was using (account_id, stripe)
             where b.account_id = any($4) and b.account_id = n.account_id and b.stripe = n.stripe
-                and (b.version, b.held, b.frozen) = (seen.version, seen.held, seen.frozen)
             returning b.account_id, b.stripe, b.posted - was.posted as moved, b.held - was.held as held,
                 b.frozen <> was.frozen as turned
         ), made as (
