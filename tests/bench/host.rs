@@ -16,7 +16,6 @@ use crate::database::Database;
 const ARGUMENTS: [&str; 6] = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
 
 /// Shared by the hosts of one ledger. They protect nothing.
-const TOKEN_SECRET: &str = "a benchmark's tokens are signed with this";
 const LEDGER_KEY: &str = "a benchmark's batches are chained with this";
 
 /// Killed when dropped.
@@ -130,7 +129,7 @@ impl Drop for Host {
 fn command(data: &str, database: &Database) -> Command {
     let mut command = Command::new(std::env::args_os().nth(1).unwrap());
     command.args(["--data-dir", data, "--database-url", &database.url()]);
-    command.env("CAUDAL_JWT_SECRET", TOKEN_SECRET).env("CAUDAL_LEDGER_KEY", LEDGER_KEY).env("CAUDAL_LOG", "info");
+    command.env("CAUDAL_LEDGER_KEY", LEDGER_KEY).env("CAUDAL_LOG", "info");
     command
 }
 

@@ -12,7 +12,7 @@ fn a_printed_token_is_usable() {
     let mut service = Service::start(&data);
     service.token = token;
     service.must("GET", "/api/ledger/accounts", None);
-    service.token = text(&data.run(&["token", "--user", "luis", "--ttl", "0s"]).stdout);
+    service.token = text(&data.run(&["token", "--user", "luis", "--ttl", "1s"]).stdout);
     assert_eq!(service.call("GET", "/api/ledger/accounts", None).0, 200, "within the leeway");
     service.token += "x";
     assert_eq!(service.call("GET", "/api/ledger/accounts", None).0, 401);

@@ -32,9 +32,11 @@ fn errors_at_startup_say_what_to_do() {
     let arguments = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", &taken];
     refuses(&data, &arguments, &[], "choose another address with --assist-addr");
     refuses(&data, &serve(&["--rail", "stp"]), &[], "caudal policy set --rail=stp");
-    refuses(&data, &serve(&[]), &[], "set CAUDAL_JWT_SECRET");
+    refuses(&data, &serve(&[]), &[], "caudal token --signing-key FILE --print-keys");
     refuses(&data, &serve(&["--approvals"]), &[], "caudal policy set --approvals=true");
-    refuses(&data, &serve(&[]), &[("CAUDAL_JWT_SECRET", "short")], "use at least 32");
+    refuses(&data, &serve(&["--sandbox"]), &[("CAUDAL_LEDGER_KEY", "short")], "use at least 32");
+    let exposed = ["--ledger-key", "a key that every user of the machine can see"];
+    refuses(&data, &serve(&[&["--sandbox"], &exposed[..]].concat()), &[], "--ledger-key-file");
     refuses(&data, &["serve", "--sandbox", "--ledger-addr", "0.0.0.0:0"], &[], "loopback addresses");
     refuses(
         &data,
@@ -55,7 +57,11 @@ fn errors_at_startup_say_what_to_do() {
     refuses(&data, &["token", "--user", " "], &[], "--user must have 1 to 255 characters");
     refuses(&data, &["--log", "a=b=c", "token", "--user", "ana"], &[], "--log is not a filter");
 
-    let secret = data.path().join("jwt-secret");
+    refuses(&data, &["token", "--signing-key", &data.file("text", "no key"), "--print-keys"], &[], "openssl genpkey");
+    let signing = data.file("signing-key", include_str!("tls/server-key.pem"));
+    refuses(&data, &["token", "--signing-key", &signing, "--user", "ana"], &[], "set --jwt-issuer and --jwt-audience");
+
+    let secret = data.path().join("ledger-key");
     std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o644)).unwrap();
     refuses(&data, &["token", "--user", "ana"], &[], "chmod 600");
 }

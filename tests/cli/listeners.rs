@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::process::{DataDir, Service, text};
-use crate::server::{SECRET, Server, start};
+use crate::server::{Server, accepted, start, token};
 
 /// A copy of a certificate or key that only its owner can read.
 fn pem(data: &DataDir, name: &str) -> String {
@@ -57,7 +57,7 @@ fn plain_http_is_for_loopback_and_proxies() {
     ];
     for (arguments, advice) in cases {
         let serve = [&["serve"], arguments].concat();
-        let output = data.command(&serve).env("CAUDAL_JWT_SECRET", SECRET).output().unwrap();
+        let output = data.command(&serve).envs(accepted(&data)).output().unwrap();
         let said = text(&output.stderr);
         assert!(!output.status.success(), "{arguments:?}");
         for part in advice {
@@ -105,16 +105,16 @@ fn a_host_speaks_tls_on_both_listeners() {
     assert_eq!(with(&foreign, &foreign_key), "");
     assert_eq!(curl(&["--cacert", &authority, &metrics]), "");
     // An operator's command has a certificate too.
+    let operator = token(&data, "rosa", "models:admin");
     let list = |identity: &[&str]| {
         let mut command = data.command(&[&["models", "list", "--admin-url", &service.assist], identity].concat());
-        command.env("CAUDAL_JWT_SECRET", SECRET).env("SSL_CERT_FILE", &authority).output().unwrap()
+        command.env("CAUDAL_OPERATOR_TOKEN", &operator).env("SSL_CERT_FILE", &authority).output().unwrap()
     };
     let listed = list(&["--admin-cert", &client, "--admin-key", &client_key]);
     assert!(text(&listed.stdout).contains("risk-2."), "{}", text(&listed.stderr));
     assert!(!list(&[]).status.success());
-    let unknown =
-        data.command(&["models", "list", "--admin-url", &service.assist]).env("CAUDAL_JWT_SECRET", SECRET).output();
-    let stderr = text(&unknown.unwrap().stderr);
+    let mut unknown = data.command(&["models", "list", "--admin-url", &service.assist]);
+    let stderr = text(&unknown.env("CAUDAL_OPERATOR_TOKEN", &operator).output().unwrap().stderr);
     assert!(stderr.contains("does not trust") && stderr.contains("SSL_CERT_FILE"), "{stderr}");
     service.stop();
 }

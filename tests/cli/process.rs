@@ -53,9 +53,10 @@ impl DataDir {
         self.command(arguments).env("CAUDAL_ADMIN_URL", &service.assist).output().unwrap()
     }
 
-    /// Writes a file, and returns its path.
+    /// Writes a file that only its owner can read, and returns its path.
     pub(crate) fn file(&self, name: &str, contents: &str) -> String {
         fs::write(self.0.join(name), contents).unwrap();
+        fs::set_permissions(self.0.join(name), Permissions::from_mode(0o600)).unwrap();
         self.name(name)
     }
 
@@ -89,7 +90,7 @@ pub(crate) fn code(output: &Output, code: i32) {
 /// The program without settings from the environment of the test run.
 pub(crate) fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_caudal"));
-    for setting in ["CAUDAL_ADMIN_URL", "CAUDAL_DATA_DIR", "CAUDAL_JWT_SECRET", "CAUDAL_LEDGER_KEY", "DATABASE_URL"] {
+    for setting in ["CAUDAL_ADMIN_URL", "CAUDAL_DATA_DIR", "CAUDAL_LEDGER_KEY", "DATABASE_URL"] {
         command.env_remove(setting);
     }
     command.args(arguments).env("CAUDAL_LOG", "warn");

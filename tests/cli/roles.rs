@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::process::{DataDir, eventually, is_running, text};
-use crate::server::{SECRET, SET, Server, start};
+use crate::server::{SET, Server, accepted, start, token};
 
 const FREE: [&str; 4] = ["--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
 
@@ -29,7 +29,7 @@ fn a_host_serves_with_few_rights_and_not_as_the_owner() {
     server.must("caudal_owner", &host, &SET);
 
     let mut service = start(server.command("caudal_serve", &host, &serve));
-    service.token = server.must("caudal_serve", &host, &["token", "--user", "ana"]);
+    service.token = token(&host, "ana", "api:read api:write");
     service.must("PUT", "/api/analytics/consent", Some(json!({"granted": true})));
     let account = service.must("POST", "/api/ledger/accounts", Some(json!({"accountType": "checking"})));
     let account = account["id"].as_str().unwrap();
@@ -88,8 +88,6 @@ fn hosts_keep_to_one_policy() {
     server.must("caudal_owner", &host, &[&SET[..], &["--approvals", "--day-limit", "15.00"]].concat());
     let serve = [&["serve", "--clabe-range", "64618011040000000-64618011049999999"], &FREE[..]].concat();
     let begin = || start(server.command("caudal_serve", &host, &serve));
-    // One who has the secret of the tokens could be both people.
-    server.refuses("caudal_serve", &host, &serve, &["--jwt-keys", "caudal policy set --approvals=false"]);
     let weaken = ["policy", "set", "--approvals=false", "--by", "rosa"];
     server.refuses("caudal_serve", &host, &weaken, &["caudal_serve does not own"]);
     let set = server.must("caudal_owner", &host, &weaken);
@@ -117,7 +115,7 @@ fn hosts_keep_to_one_policy() {
 fn the_private_postgres_needs_roles_too() {
     let host = DataDir::new();
     let serve = [&["serve"], &FREE[..]].concat();
-    let output = host.command(&serve).env("CAUDAL_JWT_SECRET", SECRET).output().unwrap();
+    let output = host.command(&serve).envs(accepted(&host)).output().unwrap();
     let said = text(&output.stderr);
     assert!(said.contains("DATABASE_URL"), "{said}");
     assert_eq!(host.postgres(), None);

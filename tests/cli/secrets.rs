@@ -14,7 +14,6 @@ use serde_json::json;
 use crate::collector::Collector;
 use crate::process::{DataDir, PATIENCE, Service, eventually, text};
 
-const TOKEN_SECRET: &str = "planted-token-secret-0f3a9b77c1d24e55";
 const LEDGER_KEY: &str = "planted-ledger-key-5d0c2f6b8e914a37";
 const PASSWORD: &str = "planted-database-password";
 const ACCOUNT: &str = "646180110400000735";
@@ -129,7 +128,7 @@ fn use_it(service: &Service, token: &str) -> String {
     fails("GET", &format!("{accounts}/{ACCOUNT}"), "", token);
     fails("GET", &format!("/{}/{token}", WORDS.replace(' ', "-")), "", token);
     fails("GET", accounts, "", &format!("{token}x"));
-    fails("GET", accounts, "", TOKEN_SECRET);
+    fails("GET", accounts, "", LEDGER_KEY);
     fails("POST", "/admin/payments/x/settle", &json!({"reason": REASON}).to_string(), token);
     fails("POST", "/rails/stp/state", &format!("{{\"claveRastreo\": [\"{NOTICE}\"], \"estado\": \"{WORDS}\"}}"), token);
     let notice = json!({"claveRastreo": NOTICE, "estado": "LQ", "nombreBeneficiario": PAYEE}).to_string();
@@ -161,14 +160,13 @@ fn nothing_that_a_host_tells_contains_a_secret_or_what_a_customer_wrote() {
         "127.0.0.1:0",
     ]);
     command.env("DATABASE_URL", &url).env("CAUDAL_LEDGER_KEY", LEDGER_KEY).env("CAUDAL_LOG", "trace");
-    command.env("CAUDAL_JWT_SECRET_FILE", file("secret", TOKEN_SECRET));
     command.env("CAUDAL_STP_KEY_FILE", file("stp", &key)).env("CAUDAL_STP_COMPANY", "BANCO");
     command.env("CAUDAL_STP_URL", talkative_stp()).env("CAUDAL_STP_ACCOUNT", "646180110400000007");
     let collector = Collector::start();
     command.env("CAUDAL_OTLP_URL", &collector.url).stderr(File::create(&log).unwrap());
     let mint = |user: &str, scope: &str| {
         let mut command = data.command(&["token", "--user", user, "--scope", scope]);
-        let output = command.env("CAUDAL_JWT_SECRET", TOKEN_SECRET).env("DATABASE_URL", &url).output().unwrap();
+        let output = command.env("CAUDAL_LEDGER_KEY", LEDGER_KEY).env("DATABASE_URL", &url).output().unwrap();
         assert!(output.status.success(), "{}", text(&output.stderr));
         text(&output.stdout)
     };
@@ -199,7 +197,7 @@ fn nothing_that_a_host_tells_contains_a_secret_or_what_a_customer_wrote() {
     let stp_key = key.lines().nth(5).unwrap();
     let signatures = [&token, &operator].map(|token| token.rsplit('.').next().unwrap());
     let of_customers = [ACCOUNT, PAYEE_ACCOUNT, PAYEE, WORDS, CONCEPT, ALIAS];
-    let planted = [TOKEN_SECRET, LEDGER_KEY, PASSWORD, NOTICE, REASON, stp_key];
+    let planted = [LEDGER_KEY, PASSWORD, NOTICE, REASON, stp_key];
     for secret in planted.into_iter().chain(of_customers).chain(signatures) {
         let lines: Vec<_> = told.lines().filter(|line| line.contains(secret)).take(5).collect();
         assert!(lines.is_empty(), "{secret} is told of:\n{}", lines.join("\n"));

@@ -47,7 +47,7 @@ fn run_times(document: &str, times: usize) {
         .replace("$PWD/target/debug", binaries.to_str().unwrap());
     let mut shell = Command::new("timeout");
     shell.args([SECONDS_MAX, "bash", "-euo", "pipefail", "-c", &script]).current_dir(root());
-    for setting in ["CAUDAL_DATA_DIR", "CAUDAL_JWT_SECRET", "CAUDAL_LEDGER_KEY", "DATABASE_URL"] {
+    for setting in ["CAUDAL_DATA_DIR", "CAUDAL_LEDGER_KEY", "DATABASE_URL"] {
         shell.env_remove(setting);
     }
     // Crates are those that this build downloaded.

@@ -106,9 +106,10 @@ fn row(argument: &Arg) -> String {
     let values: Vec<_> = described.map(|(name, help)| format!("`{name}`: {help}")).collect();
     let values = if values.is_empty() { String::new() } else { format!(". {}", values.join("; ")) };
     let variable = argument.get_env().map_or_else(String::new, |name| format!("`{}`", name.to_string_lossy()));
-    let flag = argument.get_long().unwrap();
+    // A secret on the command line is refused.
+    let flag = if argument.is_hide_set() { "none".to_owned() } else { format!("`--{}`", argument.get_long().unwrap()) };
     let default = if argument.get_action().takes_values() { default } else { "off".to_owned() };
-    format!("| {variable} | `--{flag}` | {} | {} |\n", cell(&default), cell(&format!("{help}{values}")))
+    format!("| {variable} | {flag} | {} | {} |\n", cell(&default), cell(&format!("{help}{values}")))
 }
 
 fn cell(text: &str) -> String {

@@ -79,7 +79,7 @@ test("reads with bound tokens wait for a new primary", async () => {
     const policy = await host.command("policy", "set", "--create", "--rail", "instant", "--by", "a test");
     assert.ok(policy.isDone, policy.text);
     host.database = host.database.replace("caudal_owner@", "caudal_serve@");
-    await host.start({ isSandbox: false, env: { CAUDAL_JWT_SECRET: undefined } });
+    await host.start({ isSandbox: false });
     const ana = await Bound.of(issuer, host);
     assert.equal((await ana.read()).status, 200);
 

@@ -20,8 +20,7 @@ const STOP_MS = 30_000;
 /** Longest time for `caudal verify` over a test's few thousand batches, in milliseconds. */
 const VERIFY_MS = 120_000;
 
-/** Shared by all hosts of a lab; they guard nothing outside of it. */
-const SECRET = "a secret of the high-availability lab, nothing more";
+/** Shared by all hosts of a lab; it guards nothing outside of it. */
 const LEDGER_KEY = "the ledger key of the high-availability lab, 32 bytes";
 
 /** The binary. */
@@ -35,7 +34,8 @@ export function program() {
 export function token(user) {
   const encode = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const body = `${encode({ alg: "HS256", typ: "JWT" })}.${encode({ sub: user, exp: Math.floor(Date.now() / 1000) + 86_400 })}`;
-  return `${body}.${createHmac("sha256", SECRET).update(body).digest("base64url")}`;
+  const secret = createHmac("sha256", LEDGER_KEY).update("caudal sandbox token 1").digest();
+  return `${body}.${createHmac("sha256", secret).update(body).digest("base64url")}`;
 }
 
 export class Host {
@@ -57,7 +57,6 @@ export class Host {
     return {
       ...rest,
       CAUDAL_DATA_DIR: this.data,
-      CAUDAL_JWT_SECRET: SECRET,
       CAUDAL_LEDGER_KEY: LEDGER_KEY,
       CAUDAL_LOG: "info,sqlx=warn",
       DATABASE_URL: this.database,

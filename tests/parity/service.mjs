@@ -20,7 +20,7 @@ export function program() {
 
 /** The test run's own settings do not reach the service. */
 const environment = () => {
-  const { DATABASE_URL, CAUDAL_JWT_SECRET, ...rest } = process.env;
+  const { DATABASE_URL, ...rest } = process.env;
   return { ...rest, CAUDAL_LOG: "warn" };
 };
 

@@ -169,7 +169,7 @@ pub(super) fn pesos(amount: &Value) -> String {
     format!("{:.2}", amount.as_f64().unwrap_or_default())
 }
 
-/// The operator's own token; or where a secret signs tokens and is at hand, as in the sandbox, a new one.
+/// The operator's own token, or a new one of the sandbox.
 fn token(common: &Common, admin: &Admin) -> Result<String> {
     let Admin { token, token_file, by, jwt, .. } = admin;
     if let Some(file) = token_file {
@@ -179,14 +179,11 @@ fn token(common: &Common, admin: &Admin) -> Result<String> {
     if let Some(token) = token {
         return Ok(token.clone());
     }
-    let secret = match secret::configured(jwt)? {
-        Some(secret) => secret,
-        None => secret::of_sandbox(common, Missing::Refuse).context(
-            "no token: set CAUDAL_OPERATOR_TOKEN_FILE to a file with one from your OpenID provider, or CAUDAL_DATA_DIR to \
-             the data folder of the sandbox",
-        )?,
-    };
+    let (key, _) = secret::ledger_key(common, Missing::Refuse).context(
+        "no token: set CAUDAL_OPERATOR_TOKEN_FILE to a file with one from your OpenID provider, or CAUDAL_DATA_DIR to the \
+         data folder of the sandbox",
+    )?;
     let scopes = [MODELS_ADMIN, RULES_ADMIN, LEDGER_OPERATE, AUDIT_READ].join(" ");
-    let minter = Minter::new(&secret, secret::token_config(jwt));
+    let minter = Minter::new(&key.sandbox_secret(), secret::token_config(jwt));
     minter.mint(by, Some(&scopes), Clock::system().now(), TOKEN_LIFETIME).context("cannot sign a token")
 }

@@ -34,7 +34,7 @@ mod verify;
 
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
@@ -57,6 +57,9 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     if let Command::Gate { may_be_unconfined } = cli.command {
         return gate::run(may_be_unconfined);
     }
+    if let Some(flag) = exposed_secret() {
+        bail!("{flag} shows its value to every user of this machine: use {flag}-file, or the environment");
+    }
     let filter = EnvFilter::try_new(&cli.common.log).context("--log is not a filter such as \"info,caudal=debug\"")?;
     let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
     // Those of a trace are not for the log.
@@ -73,11 +76,6 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     let telemetry = telemetry.transpose()?;
     let spans = telemetry.as_ref().map(Telemetry::layer);
     tracing_subscriber::registry().with(log).with(durability::warnings()).with(spans).init();
-
-    if let Some(flag) = exposed_secret() {
-        let advice = format!("use {flag}-file, or the environment");
-        audit::warn_of_configuration(&format!("{flag} shows its value to every user of this machine: {advice}"));
-    }
 
     let action = action(&cli.command);
     let outcome = runtime.block_on(async {

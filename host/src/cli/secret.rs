@@ -1,11 +1,11 @@
-//! Secrets: configured, read from files, or kept in the data folder.
+//! Secrets: configured, read from files, or the ledger key of the data folder.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, bail};
 
 use crate::auth::claims::TokenConfig;
 use crate::auth::token::SECRET_BYTES_MIN;
@@ -13,27 +13,8 @@ use crate::cli::database::absolute;
 use crate::config::{Common, Jwt};
 use crate::ledger::chain::ChainKey;
 
-/// File of the secret that signs the sandbox's tokens.
-const TOKENS: &str = "jwt-secret";
-
 /// File of the key of the ledger's hashes.
 const LEDGER: &str = "ledger-key";
-
-/// The configured secret; it has no default.
-pub(super) fn configured(jwt: &Jwt) -> Result<Option<Vec<u8>>> {
-    if let Some(path) = &jwt.secret_file {
-        ensure!(jwt.secret.is_none(), "set either CAUDAL_JWT_SECRET or CAUDAL_JWT_SECRET_FILE");
-        return from_file(path).map(Some);
-    }
-    let Some(secret) = &jwt.secret else { return Ok(None) };
-    if secret.len() < SECRET_BYTES_MIN {
-        bail!(
-            "CAUDAL_JWT_SECRET has {} bytes: use at least {SECRET_BYTES_MIN}, for example from `openssl rand -hex 32`",
-            secret.len()
-        );
-    }
-    Ok(Some(secret.clone().into_bytes()))
-}
 
 /// What to do if the data folder lacks a secret.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,18 +30,13 @@ impl Missing {
     }
 }
 
-/// The sandbox's secret.
-pub(super) fn of_sandbox(common: &Common, missing: Missing) -> Result<Vec<u8>> {
-    stored(common, TOKENS, "CAUDAL_JWT_SECRET", missing)
-}
-
 /// The key of the ledger's hashes, and its bytes: the configured one, or the data folder's.
 pub(super) fn ledger_key(common: &Common, missing: Missing) -> Result<(ChainKey, Vec<u8>)> {
     let key = match (&common.ledger_key, &common.ledger_key_file) {
         (Some(_), Some(_)) => bail!("set either CAUDAL_LEDGER_KEY or CAUDAL_LEDGER_KEY_FILE"),
         (Some(key), None) => key.clone().into_bytes(),
         (None, Some(path)) => return ledger_key_file(path),
-        (None, None) => stored(common, LEDGER, "CAUDAL_LEDGER_KEY", missing)?,
+        (None, None) => stored(common, missing)?,
     };
     let chain_key = ChainKey::new(&key)
         .context("CAUDAL_LEDGER_KEY is too short: use at least 32 bytes, for example from `openssl rand -hex 32`")?;
@@ -126,14 +102,14 @@ pub(super) fn read_private(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Reads or generates a secret in the data folder. `variable` is the setting that overrides it.
-fn stored(common: &Common, file: &str, variable: &str, missing: Missing) -> Result<Vec<u8>> {
+/// Reads or generates the ledger key in the data folder.
+fn stored(common: &Common, missing: Missing) -> Result<Vec<u8>> {
     let data_dir = absolute(common);
-    let path = data_dir.join(file);
+    let path = data_dir.join(LEDGER);
     if missing == Missing::Refuse && !path.exists() {
         bail!(
-            "there is no {file} in {}: set --data-dir (CAUDAL_DATA_DIR) to the data folder of the service, or \
-             {variable} to its value there",
+            "there is no {LEDGER} in {}: set --data-dir (CAUDAL_DATA_DIR) to the data folder of the service, or \
+             CAUDAL_LEDGER_KEY to its value there",
             data_dir.display()
         );
     }
@@ -151,7 +127,7 @@ fn stored(common: &Common, file: &str, variable: &str, missing: Missing) -> Resu
     }
     let secret = read_private(&path)?;
     if secret.len() < SECRET_BYTES_MIN {
-        bail!("{} has fewer than {SECRET_BYTES_MIN} bytes: restore it, or set {variable}", path.display());
+        bail!("{} has fewer than {SECRET_BYTES_MIN} bytes: restore it, or set CAUDAL_LEDGER_KEY", path.display());
     }
     Ok(secret)
 }

@@ -59,11 +59,10 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
         );
     }
     listeners::check(&serve)?;
-    let Tokens { verifier, minter, provider, secret } = tokens::open(common, &serve)?;
     let (key, key_bytes) = secret::ledger_key(common, Missing::Generate)?;
+    let Tokens { verifier, minter, provider } = tokens::open(&serve, &key)?;
     // Each purpose derives a key of its own.
-    let shared = secret.unwrap_or(key_bytes);
-    let key_of = |file: &Option<PathBuf>| file.as_deref().map_or_else(|| Ok(shared.clone()), secret::from_file);
+    let key_of = |file: &Option<PathBuf>| file.as_deref().map_or_else(|| Ok(key_bytes.clone()), secret::from_file);
     let short_lived = key_of(&serve.acknowledgment_key_file)?;
     let acknowledgments = Acknowledgments::new(&short_lived);
     let verifier = tokens::bind(verifier, &serve, &short_lived)?;
@@ -183,12 +182,6 @@ impl Signals {
 fn check(serve: &Serve, policy: &Policy) -> Result<RailName> {
     if policy.on_us == Some(true) && serve.issues_from().is_none() {
         bail!("on-us credits accounts whose numbers the bank issued: say which it issues with --clabe-range");
-    }
-    if policy.approvals == Some(true) && !serve.sandbox && serve.provider.keys.is_none() {
-        bail!(
-            "the policy requires a second person's approval, and whoever has the token secret can sign as both: use the tokens \
-             of an OpenID provider with --jwt-keys, or run `caudal policy set --approvals=false`"
-        );
     }
     // A host without it would call payments completed that never left the bank.
     policy.rail.or(serve.sandbox.then_some(RailName::Instant)).context(

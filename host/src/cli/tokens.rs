@@ -9,8 +9,9 @@ use crate::auth::minter::Minter;
 use crate::auth::proof::Proofs;
 use crate::auth::provider::Provider;
 use crate::auth::token::Verifier;
-use crate::cli::secret::{self, Missing};
-use crate::config::{Common, Serve};
+use crate::cli::secret;
+use crate::config::Serve;
+use crate::sealing::ChainKey;
 
 /// Claims that never name another person later.
 const LASTING_CLAIMS: [&str; 2] = ["sub", "oid"];
@@ -22,11 +23,9 @@ pub(super) struct Tokens {
     pub(super) minter: Option<Minter>,
     /// Whose keys have to be kept up to date.
     pub(super) provider: Option<Arc<Provider>>,
-    /// What signs tokens, if it is shared with this service.
-    pub(super) secret: Option<Vec<u8>>,
 }
 
-pub(super) fn open(common: &Common, serve: &Serve) -> Result<Tokens> {
+pub(super) fn open(serve: &Serve, key: &ChainKey) -> Result<Tokens> {
     let claim = &*serve.jwt.user_claim;
     if !LASTING_CLAIMS.contains(&claim) {
         audit::warn_of_configuration(&format!(
@@ -34,32 +33,19 @@ pub(super) fn open(common: &Common, serve: &Serve) -> Result<Tokens> {
              sub or oid, which last"
         ));
     }
-    match (secret::configured(&serve.jwt)?, &serve.provider.keys) {
-        (Some(_), Some(_)) => bail!(
-            "tokens come either from the provider of --jwt-keys or from whoever has the secret: unset CAUDAL_JWT_SECRET \
-             and CAUDAL_JWT_SECRET_FILE, or --jwt-keys"
-        ),
-        (None, Some(_)) if serve.sandbox => {
-            bail!("the sandbox makes its own tokens: leave out --sandbox or --jwt-keys")
+    match (&serve.provider.keys, serve.sandbox) {
+        (Some(_), true) => bail!("the sandbox makes its own tokens: leave out --sandbox or --jwt-keys"),
+        (Some(_), false) => of_provider(serve),
+        (None, true) => {
+            let (secret, config) = (key.sandbox_secret(), secret::token_config(&serve.jwt));
+            let verifier = Verifier::with_secret(&secret, config.clone());
+            Ok(Tokens { verifier, minter: Some(Minter::new(&secret, config)), provider: None })
         }
-        (None, Some(_)) => of_provider(serve),
-        (Some(secret), None) => Ok(of_secret(serve, secret)),
-        (None, None) if serve.sandbox => Ok(of_secret(serve, secret::of_sandbox(common, Missing::Generate)?)),
-        (None, None) => bail!(
+        (None, false) => bail!(
             "say whose tokens count: --jwt-keys discover with --jwt-issuer and --jwt-audience for those of an OpenID \
-             provider; or set CAUDAL_JWT_SECRET or CAUDAL_JWT_SECRET_FILE to the secret that signs them (HS256); or try \
-             --sandbox"
+             provider; or --jwt-keys with the file that `caudal token --signing-key FILE --print-keys` makes, for a \
+             test without one; or try --sandbox"
         ),
-    }
-}
-
-fn of_secret(serve: &Serve, secret: Vec<u8>) -> Tokens {
-    let config = secret::token_config(&serve.jwt);
-    Tokens {
-        verifier: Verifier::with_secret(&secret, config.clone()),
-        minter: serve.sandbox.then(|| Minter::new(&secret, config)),
-        provider: None,
-        secret: Some(secret),
     }
 }
 
@@ -73,7 +59,7 @@ fn of_provider(serve: &Serve) -> Result<Tokens> {
     let lifetime_max = serve.provider.lifetime_max.try_into().context("--jwt-lifetime-max is too long")?;
     let kind = serve.provider.token_type.clone();
     let verifier = Verifier::with_provider(Arc::clone(&provider), config, kind, lifetime_max);
-    Ok(Tokens { verifier, minter: None, provider: Some(provider), secret: None })
+    Ok(Tokens { verifier, minter: None, provider: Some(provider) })
 }
 
 /// Accepts tokens that are bound to a key, if that is configured. All hosts have the secret.

@@ -166,11 +166,11 @@ pub struct Serve {
     #[arg(long, help_heading = "Database and data folder", env = "CAUDAL_HEADS_COPY", value_delimiter = ',')]
     pub heads_copy: Vec<PathBuf>,
     /// File of the key of risk acknowledgments and of nonces for proofs (DPoP), at least 32 bytes and the same on every host [default: derived from the
-    /// token secret or else the ledger key]
+    /// ledger key]
     #[arg(long, help_heading = "Tokens", env = "CAUDAL_ACKNOWLEDGMENT_KEY_FILE")]
     pub acknowledgment_key_file: Option<PathBuf>,
     /// File of the key that authenticates compiled components in the data folder, at least 32 bytes [default: derived
-    /// from the token secret or else the ledger key]
+    /// from the ledger key]
     #[arg(long, help_heading = "Models", env = "CAUDAL_CACHE_KEY_FILE")]
     pub cache_key_file: Option<PathBuf>,
     #[command(flatten)]

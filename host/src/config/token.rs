@@ -9,16 +9,10 @@ use crate::auth::provider::Source;
 use crate::domain::text::is_blank;
 use crate::models::deploying::catalog::REASON_CHARS_MAX;
 
-/// How tokens are signed with a shared secret, and what every token must contain.
+/// What every token must contain.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Tokens")]
 pub struct Jwt {
-    /// Secret that signs tokens (HS256), at least 32 bytes [default: the sandbox's, in the data folder]
-    #[arg(long = "jwt-secret", env = "CAUDAL_JWT_SECRET", hide_env_values = true)]
-    pub secret: Option<String>,
-    /// File of that secret
-    #[arg(long = "jwt-secret-file", env = "CAUDAL_JWT_SECRET_FILE")]
-    pub secret_file: Option<PathBuf>,
     /// Claim that identifies the user
     #[arg(long = "jwt-user-claim", env = "CAUDAL_JWT_USER_CLAIM", default_value = "sub")]
     pub user_claim: String,
@@ -43,11 +37,11 @@ pub struct Admin {
     /// Its private key, as unencrypted PEM
     #[arg(long, env = "CAUDAL_ADMIN_KEY", requires = "admin_cert")]
     pub admin_key: Option<PathBuf>,
-    /// File of your bearer token [default: where a secret signs tokens, as in the sandbox, a new token]
+    /// File of your bearer token [default: a new one of the sandbox]
     #[arg(long = "operator-token-file", env = "CAUDAL_OPERATOR_TOKEN_FILE")]
     pub token_file: Option<PathBuf>,
     /// That token itself
-    #[arg(long = "operator-token", env = "CAUDAL_OPERATOR_TOKEN", hide_env_values = true)]
+    #[arg(long = "operator-token", env = "CAUDAL_OPERATOR_TOKEN", hide_env_values = true, hide = true)]
     pub token: Option<String>,
     /// Your name in a new token, for the record
     #[arg(long, env = "CAUDAL_OPERATOR", default_value = "operator", value_parser = recorded)]
@@ -67,7 +61,7 @@ pub(super) fn recorded(text: &str) -> Result<String, String> {
 #[command(next_help_heading = "OpenID provider")]
 pub struct Provider {
     /// Where to get the keys that verify access tokens: `discover` asks the provider at --jwt-issuer; otherwise the URL
-    /// or file of a JWK set. Replaces --jwt-secret
+    /// or file of a JWK set [default in the sandbox: its own]
     #[arg(long = "jwt-keys", env = "CAUDAL_JWT_KEYS")]
     pub keys: Option<String>,
     /// Required `typ` in the header of access tokens; set JWT for a provider that does not follow RFC 9068
@@ -112,15 +106,22 @@ impl Provider {
 #[derive(Debug, Args)]
 pub struct Token {
     /// User id, 1 to 255 characters
-    #[arg(long)]
-    pub user: String,
+    #[arg(long, required_unless_present = "print_keys")]
+    pub user: Option<String>,
     /// Scopes, separated by spaces: api:read and api:write for customers; models:admin, rules:admin, ledger:operate and
     /// audit:read for operators
     #[arg(long)]
     pub scope: Option<String>,
-    /// Lifetime of the token
-    #[arg(long, default_value = "24h", value_parser = humantime::parse_duration)]
-    pub ttl: Duration,
+    /// Lifetime of the token [default: 24h, or 1h with --signing-key]
+    #[arg(long, value_parser = humantime::parse_duration)]
+    pub ttl: Option<Duration>,
+    /// File of a private key on P-256, as PEM (PKCS#8), that signs tokens for hosts outside the sandbox whose --jwt-keys
+    /// has it, for tests without a provider; needs --jwt-issuer and --jwt-audience
+    #[arg(long)]
+    pub signing_key: Option<PathBuf>,
+    /// Print the public key as a JWK set for --jwt-keys instead
+    #[arg(long, requires = "signing_key", conflicts_with = "user")]
+    pub print_keys: bool,
     #[command(flatten)]
     pub jwt: Jwt,
 }

@@ -36,6 +36,11 @@ impl ChainKey {
         self.keyed(b"caudal ledger key 1")
     }
 
+    /// The secret that signs the sandbox's tokens.
+    pub fn sandbox_secret(&self) -> Hash {
+        self.keyed(b"caudal sandbox token 1")
+    }
+
     pub(crate) fn seal_digest(&self, digest: Digest) -> Hash {
         self.keyed(&digest.finish())
     }

@@ -56,7 +56,7 @@ pub(crate) async fn create_token(
     let TokenRequest { user } = fields.read();
     fields.finish()?;
     let now = app.clock.now();
-    let token = minter.mint(&user, None, now, TOKEN_LIFETIME).map_err(|error| Error::Internal(error.into()))?;
+    let token = minter.mint(&user, None, now, TOKEN_LIFETIME).map_err(Error::Internal)?;
     let answer = TokenJson { token, user, expires_at: now + TOKEN_LIFETIME };
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
 }
