@@ -53,6 +53,8 @@ create table lost_tail (
 -- record before it.
 create table audit_record (
     seq bigint primary key constraint audit_record_seq check (seq >= 0),
+    -- The record before it about the same thing; null if there was none.
+    follows bigint constraint audit_record_follows check (follows < seq),
     -- What kind of thing changed, and which one.
     subject text collate "C" not null,
     subject_key text collate "C" not null,

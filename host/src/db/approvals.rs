@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use futures_util::TryStreamExt as _;
 use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::records::{self, Change, Covered, Recorded, Subject};
+use super::records::{self, Change, Subject};
 use crate::domain::approval::{Approval, Decision, Person, Verdict};
 use crate::sealing::ChainKey;
-use crate::sealing::digest::{Digest, Hash};
 
 /// How long only one request carries an action out: no request takes longer, and what it sent to the database is over.
 const CLAIM: Duration = Duration::from_secs(60);
@@ -39,29 +37,6 @@ impl Step {
             Self::Execute => "execute",
         }
     }
-}
-
-fn state(key: &ChainKey, it: &Approval) -> Hash {
-    fn person(digest: &mut Digest, Person { name, issuer, .. }: &Person) {
-        digest.text(name);
-        digest.optional_bytes(issuer.as_deref().map(str::as_bytes));
-    }
-    let mut digest = Subject::Approval.state();
-    digest.uuid(it.approval_id);
-    digest.text(&it.action);
-    digest.text(&it.reason);
-    person(&mut digest, &it.proposed_by);
-    digest.time(it.proposed_at);
-    digest.time(it.expires_at);
-    digest.int(it.decision.is_some().into());
-    if let Some(Decision { verdict, by, at }) = &it.decision {
-        digest.text(verdict.as_str());
-        person(&mut digest, by);
-        digest.time(*at);
-    }
-    digest.int(it.executed_at.is_some().into());
-    it.executed_at.iter().for_each(|at| digest.time(*at));
-    key.seal_digest(digest)
 }
 
 /// Inserts a new one, or replaces `before`; `None` if that changed meanwhile, or is claimed. Approving and resuming claim
@@ -111,9 +86,7 @@ pub(crate) async fn save(
         before.and_then(|it| it.claimed_until),
     );
     let Some(claimed_until) = saved.fetch_optional(&mut *transaction).await? else { return Ok(None) };
-    let (action, actor) = (step.as_str(), by.name.clone());
-    let change =
-        Change { subject: Subject::Approval, key: approval_id.to_string(), action, actor, state: Some(state(key, it)) };
+    let change = Change::new(Subject::Approval, approval_id, step.as_str(), &by.name);
     records::append(&mut transaction, key, change, now).await?;
     transaction.commit().await?;
     Ok(Some(Approval { claimed_until, ..it.clone() }))
@@ -144,10 +117,9 @@ pub(crate) async fn find(
     let mut transaction = db.begin().await?;
     let found = row.fetch_optional(&mut *transaction).await?.map(Row::read).transpose()?;
     let Some(found) = found else { return Ok(None) };
-    let record = records::find(&mut transaction, key, Subject::Approval, &approval_id.to_string()).await?;
+    let is_sound = records::is_sound(&mut transaction, key, Subject::Approval, &approval_id.to_string()).await?;
     transaction.commit().await?;
-    let recorded = record.and_then(|record| record.state);
-    if recorded.as_deref() == Some(&state(key, &found)[..]) {
+    if is_sound {
         return Ok(Some(found));
     }
     tracing::error!(%approval_id, "an approval does not match its audit record and is ignored: run `caudal verify`");
@@ -166,53 +138,6 @@ pub(crate) async fn list(db: &mut PgConnection, limit: i64) -> Result<Vec<Approv
         limit,
     );
     rows.fetch_all(db).await?.into_iter().map(Row::read).collect()
-}
-
-/// Every approval, or only these, beside its last record.
-pub(super) async fn covered(
-    db: &mut PgConnection,
-    key: &ChainKey,
-    only: Option<&[Uuid]>,
-    mut visit: impl FnMut(Covered),
-) -> Result<(), sqlx::Error> {
-    let mut rows = sqlx::query!(
-        r#"
-        select a.approval_id, a.action, a.reason, a.proposed_by, a.proposed_issuer, a.proposed_at, a.expires_at, a.verdict,
-            a.decided_by, a.decided_issuer, a.decided_at, a.executed_at, a.claimed_until,
-            r.seq is not null as "is_recorded!", r.state as "state?"
-        from approval a left join lateral (
-            select seq, state from audit_record
-            where subject = 'approval' and subject_key = a.approval_id::text order by seq desc limit 1
-        ) as r on true
-        where $1::uuid[] is null or a.approval_id = any($1)
-        order by a.approval_id
-        "#,
-        only,
-    )
-    .fetch(db);
-    while let Some(row) = rows.try_next().await? {
-        let recorded = Recorded::new(row.is_recorded, row.state);
-        let row = Row {
-            approval_id: row.approval_id,
-            action: row.action,
-            reason: row.reason,
-            proposed_by: row.proposed_by,
-            proposed_issuer: row.proposed_issuer,
-            proposed_at: row.proposed_at,
-            expires_at: row.expires_at,
-            verdict: row.verdict,
-            decided_by: row.decided_by,
-            decided_issuer: row.decided_issuer,
-            decided_at: row.decided_at,
-            executed_at: row.executed_at,
-            claimed_until: row.claimed_until,
-        };
-        let id = row.approval_id;
-        // What cannot even be read was altered, and is found like anything else.
-        let state = row.read().map_or([0; 32], |it| state(key, &it));
-        visit(Covered { key: id.to_string(), state, recorded });
-    }
-    Ok(())
 }
 
 struct Row {

@@ -2,16 +2,14 @@
 
 use std::collections::HashMap;
 
-use futures_util::TryStreamExt as _;
 use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::Position;
-use super::records::{self, Change, Covered, OWNER, Recorded, Subject};
+use super::records::{self, Change, OWNER, Subject};
 use super::schedules::changes::end_of_payee;
 use crate::sealing::ChainKey;
-use crate::sealing::digest::Hash;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Beneficiary {
@@ -25,23 +23,8 @@ pub(crate) struct Beneficiary {
     pub(crate) created_at: OffsetDateTime,
 }
 
-impl Beneficiary {
-    fn state(&self, key: &ChainKey, owner: &str) -> Hash {
-        let mut digest = Subject::Beneficiary.state();
-        digest.uuid(self.beneficiary_id);
-        digest.text(owner);
-        digest.text(&self.name);
-        digest.optional_text(self.alias.as_deref());
-        digest.text(&self.account_number);
-        digest.text(&self.bank_name);
-        digest.int(self.is_favorite.into());
-        digest.time(self.created_at);
-        key.seal_digest(digest)
-    }
-}
-
-fn change(beneficiary_id: Uuid, action: &'static str, state: Option<Hash>) -> Change {
-    Change { subject: Subject::Beneficiary, key: beneficiary_id.to_string(), action, actor: OWNER.to_owned(), state }
+fn change(beneficiary_id: Uuid, action: &'static str) -> Change {
+    Change::new(Subject::Beneficiary, beneficiary_id, action, OWNER)
 }
 
 /// How many beneficiaries a user has, up to `limit`.
@@ -77,7 +60,7 @@ pub(crate) async fn insert_beneficiary(
     )
     .execute(&mut *transaction)
     .await?;
-    let saved = change(beneficiary.beneficiary_id, "save", Some(beneficiary.state(key, owner)));
+    let saved = change(beneficiary.beneficiary_id, "save");
     records::append(&mut transaction, key, saved, beneficiary.created_at).await?;
     transaction.commit().await
 }
@@ -135,8 +118,7 @@ pub(crate) async fn edit_beneficiary(
     .await?;
     // Payments are sent under the name, so a new one is recorded as such.
     let action = if after.name == before.name { "edit" } else { "rename" };
-    let edited = change(beneficiary_id, action, Some(after.state(key, owner)));
-    records::append(&mut transaction, key, edited, now).await?;
+    records::append(&mut transaction, key, change(beneficiary_id, action), now).await?;
     transaction.commit().await?;
     Ok(Some(after))
 }
@@ -223,47 +205,9 @@ pub(crate) async fn delete_beneficiary(
     let is_deleted = deleted.rows_affected() == 1;
     if is_deleted {
         let ended = end_of_payee(&mut transaction, key, (owner, beneficiary_id), now).await?;
-        let deleted = change(beneficiary_id, "delete", None);
+        let deleted = change(beneficiary_id, "delete");
         records::append_all(&mut transaction, key, &[vec![deleted], ended].concat(), now).await?;
     }
     transaction.commit().await?;
     Ok(is_deleted)
-}
-
-/// Every beneficiary, or only these, beside its last record.
-pub(super) async fn covered(
-    db: &mut PgConnection,
-    key: &ChainKey,
-    only: Option<&[Uuid]>,
-    mut visit: impl FnMut(Covered),
-) -> Result<(), sqlx::Error> {
-    let mut rows = sqlx::query!(
-        r#"
-        select b.beneficiary_id, b.owner, b.name, b.alias, b.account_number, b.bank_name, b.is_favorite, b.created_at,
-            r.seq is not null as "is_recorded!", r.state as "state?"
-        from beneficiary b left join lateral (
-            select seq, state from audit_record
-            where subject = 'beneficiary' and subject_key = b.beneficiary_id::text order by seq desc limit 1
-        ) as r on true
-        where $1::uuid[] is null or b.beneficiary_id = any($1)
-        order by b.beneficiary_id
-        "#,
-        only,
-    )
-    .fetch(db);
-    while let Some(row) = rows.try_next().await? {
-        let beneficiary = Beneficiary {
-            beneficiary_id: row.beneficiary_id,
-            name: row.name,
-            alias: row.alias,
-            account_number: row.account_number,
-            bank_name: row.bank_name,
-            is_favorite: row.is_favorite,
-            created_at: row.created_at,
-        };
-        let recorded = Recorded::new(row.is_recorded, row.state);
-        let state = beneficiary.state(key, &row.owner);
-        visit(Covered { key: beneficiary.beneficiary_id.to_string(), state, recorded });
-    }
-    Ok(())
 }

@@ -1,15 +1,13 @@
 //! Registered components.
 
-use futures_util::TryStreamExt as _;
 use sha2::{Digest as _, Sha256};
 use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
 
-use super::records::{self, Change, Covered, Recorded, Subject};
+use super::records::{self, Change, Subject};
 use super::unknown_text;
 use crate::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass};
 use crate::sealing::ChainKey;
-use crate::sealing::digest::Hash;
 
 #[derive(Debug)]
 pub struct NewComponent<'a> {
@@ -71,7 +69,8 @@ pub async fn register(
     .execute(&mut *transaction)
     .await?;
     if inserted.rows_affected() == 1 {
-        record(&mut transaction, key, new.digest, ("register", new.by), now).await?;
+        let change = Change::new(Subject::Component, new.digest, "register", new.by);
+        records::append(&mut transaction, key, change, now).await?;
         transaction.commit().await?;
         return Ok(Registered::New);
     }
@@ -109,22 +108,10 @@ pub(crate) async fn sign(
         now,
     );
     if signed.execute(&mut *transaction).await?.rows_affected() == 1 {
-        record(&mut transaction, key, digest, ("sign", by), now).await?;
+        let change = Change::new(Subject::Component, digest, "sign", by);
+        records::append(&mut transaction, key, change, now).await?;
     }
     transaction.commit().await
-}
-
-async fn record(
-    transaction: &mut PgConnection,
-    key: &ChainKey,
-    digest: Digest,
-    (action, by): (&'static str, &str),
-    now: OffsetDateTime,
-) -> Result<(), sqlx::Error> {
-    let state = state_of(&mut *transaction, key, digest).await?;
-    let change = Change { subject: Subject::Component, key: digest.to_string(), action, actor: by.to_owned(), state };
-    records::append(transaction, key, change, now).await?;
-    Ok(())
 }
 
 /// A stored signature.
@@ -238,96 +225,4 @@ pub(super) fn digest_of(bytes: &[u8]) -> Result<Digest, sqlx::Error> {
 
 pub(super) fn kind_of(text: &str) -> Result<ModelKind, sqlx::Error> {
     ModelKind::parse(text).ok_or_else(|| unknown_text("kind", text))
-}
-
-/// A stored component as records cover it.
-struct Row {
-    sha256: Vec<u8>,
-    kind: String,
-    version: String,
-    model_version: String,
-    class: String,
-    bytes: Vec<u8>,
-    /// As Postgres writes it, which stores it in a form of its own.
-    report: Option<String>,
-    registered_by: String,
-    registered_at: OffsetDateTime,
-    answers: String,
-    signature: Option<String>,
-    signature_added_by: Option<String>,
-    signature_added_at: Option<OffsetDateTime>,
-}
-
-impl Row {
-    fn state(&self, key: &ChainKey) -> Hash {
-        let mut digest = Subject::Component.state();
-        digest.bytes(&self.sha256);
-        [&self.kind, &self.version, &self.model_version, &self.class].iter().for_each(|text| digest.text(text));
-        digest.bytes(&self.bytes);
-        digest.optional_text(self.report.as_deref());
-        digest.text(&self.registered_by);
-        digest.time(self.registered_at);
-        digest.text(&self.answers);
-        digest.optional_text(self.signature.as_deref());
-        digest.optional_text(self.signature_added_by.as_deref());
-        if let Some(at) = self.signature_added_at {
-            digest.time(at);
-        }
-        key.seal_digest(digest)
-    }
-}
-
-/// What is stored after a change.
-async fn state_of(db: &mut PgConnection, key: &ChainKey, digest: Digest) -> Result<Option<Hash>, sqlx::Error> {
-    let row = sqlx::query_as!(
-        Row,
-        r#"
-        select sha256, kind, version, model_version, class, bytes, report::text as report, registered_by, registered_at,
-            answers, signature, signature_added_by, signature_added_at
-        from component where sha256 = $1
-        "#,
-        &digest.0[..],
-    );
-    Ok(row.fetch_optional(db).await?.map(|row| row.state(key)))
-}
-
-/// Every component beside its last record.
-pub(super) async fn covered(
-    db: &mut PgConnection,
-    key: &ChainKey,
-    mut visit: impl FnMut(Covered),
-) -> Result<(), sqlx::Error> {
-    let mut rows = sqlx::query!(
-        r#"
-        select c.sha256, c.kind, c.version, c.model_version, c.class, c.bytes, c.report::text as report,
-            c.registered_by, c.registered_at, c.answers, c.signature, c.signature_added_by, c.signature_added_at,
-            r.seq is not null as "is_recorded!", r.state as "state?"
-        from component c left join lateral (
-            select seq, state from audit_record
-            where subject = 'component' and subject_key = encode(c.sha256, 'hex') order by seq desc limit 1
-        ) as r on true
-        order by c.sha256
-        "#
-    )
-    .fetch(db);
-    while let Some(row) = rows.try_next().await? {
-        let recorded = Recorded::new(row.is_recorded, row.state);
-        let row = Row {
-            sha256: row.sha256,
-            kind: row.kind,
-            version: row.version,
-            model_version: row.model_version,
-            class: row.class,
-            bytes: row.bytes,
-            report: row.report,
-            registered_by: row.registered_by,
-            registered_at: row.registered_at,
-            answers: row.answers,
-            signature: row.signature,
-            signature_added_by: row.signature_added_by,
-            signature_added_at: row.signature_added_at,
-        };
-        visit(Covered { key: digest_of(&row.sha256)?.to_string(), state: row.state(key), recorded });
-    }
-    Ok(())
 }

@@ -1,15 +1,13 @@
 //! What is deployed of each kind of component, and the history of changes.
 
-use futures_util::TryStreamExt as _;
 use sqlx::postgres::{PgListener, PgPool};
 use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
 
 use super::components::{digest_of, kind_of};
-use super::records::{self, Change as RecordedChange, Covered, Recorded, Subject};
+use super::records::{self, Subject};
 use crate::domain::model::{Digest, ModelKind};
 use crate::sealing::ChainKey;
-use crate::sealing::digest::Hash;
 
 /// Channel that notifies hosts of changes. They also poll, in case a notification is lost.
 const CHANNEL: &str = "caudal_deployment";
@@ -97,30 +95,6 @@ struct Row {
 }
 
 impl Row {
-    fn state(&self, key: &ChainKey) -> Hash {
-        let mut digest = Subject::Deployment.state();
-        digest.text(&self.kind);
-        digest.int(self.epoch);
-        digest.bytes(&self.champion);
-        digest.bytes(&self.previous);
-        digest.optional_bytes(self.canary.as_deref());
-        [self.canary_percent, self.canary_max_flip_percent]
-            .iter()
-            .for_each(|percent| digest.int(percent.map_or(-1, i64::from)));
-        digest.int(i64::try_from(self.shadows.len()).unwrap_or(i64::MAX));
-        self.shadows.iter().for_each(|shadow| digest.bytes(shadow));
-        digest.int(self.stands_in.into());
-        digest.text(self.minimum_release.as_deref().unwrap_or_default());
-        digest.text(&self.reason);
-        digest.text(&self.changed_by);
-        digest.time(self.changed_at);
-        key.seal_digest(digest)
-    }
-
-    fn key(&self) -> String {
-        format!("{}/{}", self.kind, self.epoch)
-    }
-
     fn read(self) -> Result<Deployment, sqlx::Error> {
         let percent = |value: Option<i16>| value.and_then(|it| u8::try_from(it).ok()).unwrap_or_default();
         let canary = self.canary.map(|digest| {
@@ -285,8 +259,8 @@ pub async fn deploy(
     .fetch_optional(&mut *transaction)
     .await?;
     if let Some(row) = &deployed {
-        let (subject, actor, state) = (Subject::Deployment, change.by.to_owned(), Some(row.state(key)));
-        let change = RecordedChange { subject, key: row.key(), action: "deploy", actor, state };
+        let name = format!("{}/{}", row.kind, row.epoch);
+        let change = records::Change::new(Subject::Deployment, name, "deploy", change.by);
         records::append(&mut transaction, key, change, now).await?;
     }
     transaction.commit().await?;
@@ -300,46 +274,6 @@ pub async fn listen(pool: &PgPool) -> Result<PgListener, sqlx::Error> {
     Ok(listener)
 }
 
-/// Every deployment ever made beside its record.
-pub(super) async fn covered(
-    db: &mut PgConnection,
-    key: &ChainKey,
-    mut visit: impl FnMut(Covered),
-) -> Result<(), sqlx::Error> {
-    let mut rows = sqlx::query!(
-        r#"
-        select h.kind, h.epoch, h.champion, h.previous, h.canary, h.canary_percent, h.canary_max_flip_percent, h.shadows,
-            h.stands_in, h.minimum_release, h.reason, h.changed_by, h.changed_at, r.seq is not null as "is_recorded!", r.state as "state?"
-        from deployment_history h left join lateral (
-            select seq, state from audit_record
-            where subject = 'deployment' and subject_key = h.kind || '/' || h.epoch order by seq desc limit 1
-        ) as r on true
-        order by h.kind, h.epoch
-        "#
-    )
-    .fetch(db);
-    while let Some(row) = rows.try_next().await? {
-        let recorded = Recorded::new(row.is_recorded, row.state);
-        let row = Row {
-            kind: row.kind,
-            epoch: row.epoch,
-            champion: row.champion,
-            previous: row.previous,
-            canary: row.canary,
-            canary_percent: row.canary_percent,
-            canary_max_flip_percent: row.canary_max_flip_percent,
-            shadows: row.shadows,
-            stands_in: row.stands_in,
-            minimum_release: row.minimum_release,
-            reason: row.reason,
-            changed_by: row.changed_by,
-            changed_at: row.changed_at,
-        };
-        visit(Covered { key: row.key(), state: row.state(key), recorded });
-    }
-    Ok(())
-}
-
 /// Whether the current deployments are the last ones of the history, which records cover.
 pub(super) async fn present_is_latest(db: &mut PgConnection) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar!(
@@ -348,10 +282,7 @@ pub(super) async fn present_is_latest(db: &mut PgConnection) -> Result<bool, sql
             select from deployment d full join (
                 select distinct on (kind) * from deployment_history order by kind, epoch desc
             ) as h using (kind)
-            where (d.epoch, d.champion, d.previous, d.reason, d.changed_by, d.changed_at, d.canary, d.canary_percent,
-                    d.canary_max_flip_percent, d.shadows, d.stands_in, d.minimum_release)
-                is distinct from (h.epoch, h.champion, h.previous, h.reason, h.changed_by, h.changed_at, h.canary,
-                    h.canary_percent, h.canary_max_flip_percent, h.shadows, h.stands_in, h.minimum_release)
+            where to_jsonb(d) is distinct from to_jsonb(h) - 'served_at'
         ) as "is_latest!"
         "#
     )

@@ -23,12 +23,8 @@ pub(crate) async fn record(
     by: &str,
     now: OffsetDateTime,
 ) -> Result<(), sqlx::Error> {
-    let mut digest = Subject::Funding.state();
-    digest.uuid(transfer_id);
-    digest.uuid(account_id);
-    digest.int(amount.minor());
-    let (key_of, state) = (transfer_id.to_string(), Some(key.seal_digest(digest)));
-    let change = Change { subject: Subject::Funding, key: key_of, action: "fund", actor: by.to_owned(), state };
+    let credit = format!("{transfer_id}/{account_id}/{}", amount.minor());
+    let change = Change::new(Subject::Funding, credit, "fund", by);
     let mut transaction = db.begin().await?;
     records::append(&mut transaction, key, change, now).await?;
     transaction.commit().await

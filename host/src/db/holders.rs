@@ -1,22 +1,14 @@
 //! Names of account holders that the bank vouches for.
 
-use futures_util::TryStreamExt as _;
 use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
 
-use super::records::{self, Change, Covered, Recorded, Subject};
+use super::records::{self, Change, Subject};
 use crate::domain::clabe::Clabe;
 use crate::sealing::ChainKey;
-use crate::sealing::digest::Hash;
 
 /// Longest name. SPEI takes the first 39 characters.
 pub(crate) const NAME_CHARS_MAX: usize = 120;
-
-fn state(key: &ChainKey, owner: &str, name: &str) -> Hash {
-    let mut digest = Subject::Holder.state();
-    [owner, name].iter().for_each(|text| digest.text(text));
-    key.seal_digest(digest)
-}
 
 /// `None` for a user without a verified name.
 pub(crate) async fn find(db: &mut PgConnection, owner: &str) -> Result<Option<String>, sqlx::Error> {
@@ -54,36 +46,6 @@ pub(crate) async fn set(
         now,
     );
     set.execute(&mut *transaction).await?;
-    let state = Some(state(key, owner, name));
-    let (action, actor) = ("set", by.to_owned());
-    let change = Change { subject: Subject::Holder, key: owner.to_owned(), action, actor, state };
-    records::append(&mut transaction, key, change, now).await?;
+    records::append(&mut transaction, key, Change::new(Subject::Holder, owner, "set", by), now).await?;
     transaction.commit().await
-}
-
-/// Every name, or only those of these users, beside their last record.
-pub(super) async fn covered(
-    db: &mut PgConnection,
-    key: &ChainKey,
-    only: Option<&[String]>,
-    mut visit: impl FnMut(Covered),
-) -> Result<(), sqlx::Error> {
-    let mut rows = sqlx::query!(
-        r#"
-        select u.owner, u.holder_name as "name!", r.seq is not null as "is_recorded!", r.state as "state?"
-        from app_user u left join lateral (
-            select seq, state from audit_record
-            where subject = 'holder' and subject_key = u.owner order by seq desc limit 1
-        ) as r on true
-        where u.holder_name is not null and ($1::text[] is null or u.owner = any($1))
-        order by u.owner
-        "#,
-        only,
-    )
-    .fetch(db);
-    while let Some(row) = rows.try_next().await? {
-        let state = state(key, &row.owner, &row.name);
-        visit(Covered { key: row.owner, state, recorded: Recorded::new(row.is_recorded, row.state) });
-    }
-    Ok(())
 }

@@ -1,33 +1,18 @@
 //! Users' own limits, which replace the general ones.
 
-use futures_util::TryStreamExt as _;
 use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::records::{self, Change, Covered, Recorded, Subject};
+use super::records::{self, Change, Subject};
 use crate::domain::money::Money;
 use crate::sealing::ChainKey;
-use crate::sealing::digest::Hash;
 
 /// `None` where the general limit applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) per_transfer: Option<Money>,
     pub(crate) per_day: Option<Money>,
-}
-
-impl Limits {
-    /// `None` for a user without limits: no row is needed for that.
-    fn state(self, key: &ChainKey, owner: &str) -> Option<Hash> {
-        let Self { per_transfer, per_day } = self;
-        per_transfer.or(per_day)?;
-        let mut digest = Subject::Limits.state();
-        digest.text(owner);
-        // A limit is above zero.
-        [per_transfer, per_day].iter().for_each(|limit| digest.int(limit.map_or(0, Money::minor)));
-        Some(key.seal_digest(digest))
-    }
 }
 
 /// `None` for a user without an account or limits.
@@ -80,39 +65,7 @@ pub(crate) async fn set(
     if is_late.fetch_one(&mut *transaction).await? {
         return Ok(false);
     }
-    let (action, state) = ("set", limits.state(key, owner));
-    let change = Change { subject: Subject::Limits, key: owner.to_owned(), action, actor: by.to_owned(), state };
-    records::append(&mut transaction, key, change, now).await?;
+    records::append(&mut transaction, key, Change::new(Subject::Limits, owner, "set", by), now).await?;
     transaction.commit().await?;
     Ok(true)
-}
-
-/// The limits of every user who has any, or only of these users, beside their last record.
-pub(super) async fn covered(
-    db: &mut PgConnection,
-    key: &ChainKey,
-    only: Option<&[String]>,
-    mut visit: impl FnMut(Covered),
-) -> Result<(), sqlx::Error> {
-    let mut rows = sqlx::query!(
-        r#"
-        select u.owner, u.per_transfer_limit, u.per_day_limit, r.seq is not null as "is_recorded!", r.state as "state?"
-        from app_user u left join lateral (
-            select seq, state from audit_record
-            where subject = 'limits' and subject_key = u.owner order by seq desc limit 1
-        ) as r on true
-        where num_nonnulls(u.per_transfer_limit, u.per_day_limit) > 0 and ($1::text[] is null or u.owner = any($1))
-        order by u.owner
-        "#,
-        only,
-    )
-    .fetch(db);
-    while let Some(row) = rows.try_next().await? {
-        let per_transfer = row.per_transfer_limit.map(Money::from_minor);
-        let limits = Limits { per_transfer, per_day: row.per_day_limit.map(Money::from_minor) };
-        if let Some(state) = limits.state(key, &row.owner) {
-            visit(Covered { key: row.owner, state, recorded: Recorded::new(row.is_recorded, row.state) });
-        }
-    }
-    Ok(())
 }

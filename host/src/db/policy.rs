@@ -4,9 +4,8 @@
 use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
 
-use super::records::{self, Change, Covered, Recorded, Subject};
+use super::records::{self, Change, Subject};
 use crate::sealing::ChainKey;
-use crate::sealing::digest::Hash;
 
 /// The part with the settings.
 const SETTINGS: &str = "settings";
@@ -24,17 +23,6 @@ pub(crate) struct Part {
     pub(crate) content: String,
     pub(crate) changed_by: String,
     pub(crate) changed_at: OffsetDateTime,
-}
-
-impl Part {
-    fn state(&self, key: &ChainKey) -> Hash {
-        let mut digest = Subject::Policy.state();
-        digest.text(&self.part);
-        digest.text(&self.content);
-        digest.text(&self.changed_by);
-        digest.time(self.changed_at);
-        key.seal_digest(digest)
-    }
 }
 
 async fn part(db: &mut PgConnection, name: &str) -> Result<Option<Part>, sqlx::Error> {
@@ -55,9 +43,7 @@ pub(crate) async fn is_replicated(db: &mut PgConnection) -> Result<bool, sqlx::E
 /// Whether the policy is the one that was recorded last, if any was.
 pub(crate) async fn is_authentic(db: &mut PgConnection, key: &ChainKey) -> Result<bool, sqlx::Error> {
     for name in [SETTINGS, REPLICAS] {
-        let state = part(db, name).await?.map(|part| part.state(key).to_vec());
-        let recorded = records::find(db, key, Subject::Policy, name).await?;
-        if state != recorded.and_then(|record| record.state) {
+        if !records::is_sound(db, key, Subject::Policy, name).await? {
             return Ok(false);
         }
     }
@@ -109,26 +95,6 @@ pub(crate) async fn replicate(db: &mut PgConnection, key: &ChainKey, now: Offset
 }
 
 async fn record(db: &mut PgConnection, key: &ChainKey, part: &Part) -> Result<(), sqlx::Error> {
-    let (actor, state) = (part.changed_by.clone(), Some(part.state(key)));
-    let change = Change { subject: Subject::Policy, key: part.part.clone(), action: "set", actor, state };
-    records::append(db, key, change, part.changed_at).await.map(drop)
-}
-
-/// Every part beside its last record.
-pub(super) async fn covered(
-    db: &mut PgConnection,
-    key: &ChainKey,
-    mut visit: impl FnMut(Covered),
-) -> Result<(), sqlx::Error> {
-    for name in [SETTINGS, REPLICAS] {
-        let Some(part) = part(db, name).await? else { continue };
-        let recorded = sqlx::query_scalar!(
-            "select state from audit_record where subject = 'policy' and subject_key = $1 order by seq desc limit 1",
-            name,
-        );
-        let recorded = recorded.fetch_optional(&mut *db).await?;
-        let recorded = Recorded::new(recorded.is_some(), recorded.flatten());
-        visit(Covered { key: name.to_owned(), state: part.state(key), recorded });
-    }
-    Ok(())
+    let change = Change::new(Subject::Policy, &part.part, "set", &part.changed_by);
+    records::append(db, key, change, part.changed_at).await
 }

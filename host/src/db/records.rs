@@ -6,6 +6,7 @@
 mod periods;
 pub(crate) mod proof;
 pub(crate) mod report;
+mod things;
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;
@@ -13,56 +14,8 @@ use time::OffsetDateTime;
 use crate::sealing::ChainKey;
 use crate::sealing::digest::{Digest, Hash};
 
-/// What a record is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Subject {
-    Chain,
-    LostTail,
-    Component,
-    Deployment,
-    Beneficiary,
-    /// With its occurrences.
-    Schedule,
-    Limits,
-    /// A verified name.
-    Holder,
-    Funding,
-    /// An action that takes two operators.
-    Approval,
-    /// A canary whose share grows by itself.
-    Rollout,
-    /// What all hosts keep to.
-    Policy,
-    /// A retired key.
-    Key,
-}
-
-impl Subject {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Chain => "chain",
-            Self::LostTail => "lost-tail",
-            Self::Component => "component",
-            Self::Deployment => "deployment",
-            Self::Beneficiary => "beneficiary",
-            Self::Schedule => "schedule",
-            Self::Limits => "limits",
-            Self::Holder => "holder",
-            Self::Funding => "funding",
-            Self::Approval => "approval",
-            Self::Rollout => "rollout",
-            Self::Policy => "policy",
-            Self::Key => "key",
-        }
-    }
-
-    /// Starts the canonical state of a row. The state is keyed when it is sealed.
-    pub(crate) fn state(self) -> Digest {
-        let mut digest = Digest::new(b"caudal audit state 1");
-        digest.text(self.as_str());
-        digest
-    }
-}
+pub(crate) use things::Subject;
+use things::{Thing, each};
 
 /// The actor of a user's own changes: whose they are is in the row.
 pub(crate) const OWNER: &str = "owner";
@@ -73,34 +26,18 @@ pub(crate) const RESEAL: &str = "reseal";
 /// Records per statement when many are appended.
 const CHUNK: usize = 1_000;
 
-/// A change to record.
+/// A change to record. What it made of the row is read from the database.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
     pub(crate) subject: Subject,
     pub(crate) key: String,
     pub(crate) action: &'static str,
     pub(crate) actor: String,
-    /// Of the row after the change; `None` if it is gone.
-    pub(crate) state: Option<Hash>,
 }
 
-/// A row that records cover, as it is now.
-pub(crate) struct Covered {
-    pub(crate) key: String,
-    pub(crate) state: Hash,
-    pub(crate) recorded: Recorded,
-}
-
-/// What the last record of a row says.
-pub(crate) enum Recorded {
-    Never,
-    Gone,
-    State(Vec<u8>),
-}
-
-impl Recorded {
-    pub(crate) fn new(is_recorded: bool, state: Option<Vec<u8>>) -> Self {
-        if is_recorded { state.map_or(Self::Gone, Self::State) } else { Self::Never }
+impl Change {
+    pub(crate) fn new(subject: Subject, key: impl ToString, action: &'static str, actor: &str) -> Self {
+        Self { subject, key: key.to_string(), action, actor: actor.to_owned() }
     }
 }
 
@@ -115,6 +52,8 @@ pub(crate) struct LastRecord {
 /// A stored record.
 pub(crate) struct Record {
     pub(crate) seq: i64,
+    /// The record before it about the same thing: nobody can hide that one for a moment without a trace.
+    pub(crate) follows: Option<i64>,
     pub(crate) subject: String,
     pub(crate) subject_key: String,
     pub(crate) action: String,
@@ -129,6 +68,7 @@ impl Record {
     fn sealed(&self, key: &ChainKey) -> Hash {
         let mut digest = Digest::new(b"caudal audit record 1");
         digest.int(self.seq);
+        digest.optional_int(self.follows);
         [&self.subject, &self.subject_key, &self.action, &self.actor].iter().for_each(|text| digest.text(text));
         digest.optional_bytes(self.state.as_deref());
         digest.time(self.recorded_at);
@@ -179,45 +119,70 @@ pub(crate) async fn last_before(db: &mut PgConnection, at: OffsetDateTime) -> Re
     row.map(|row| Ok(LastRecord { seq: row.seq, hash: hash_of(row.hash)? })).transpose()
 }
 
-/// Appends a record as the last statement of a transaction; returns its hash.
+/// Appends a record as the last statements of a transaction, which holds a lock on the row.
 pub(crate) async fn append(
     db: &mut PgConnection,
     key: &ChainKey,
     change: Change,
     now: OffsetDateTime,
-) -> Result<Hash, sqlx::Error> {
+) -> Result<(), sqlx::Error> {
     append_all(db, key, &[change], now).await
 }
 
-/// Appends several records as the last statement of a transaction; returns the hash of the last one.
+/// Appends several records, of different things, as the last statements of a transaction.
 pub(crate) async fn append_all(
     db: &mut PgConnection,
     key: &ChainKey,
     changes: &[Change],
     now: OffsetDateTime,
-) -> Result<Hash, sqlx::Error> {
+) -> Result<(), sqlx::Error> {
+    let things = changed(db, changes).await?;
     let last = lock(db).await?;
-    Ok(append_after(db, key, last, changes, now).await?.hash)
+    write(db, key, last, (changes, &things), now).await.map(drop)
 }
 
-/// Appends records to the chain, whose head the caller has locked.
+/// Appends records, of different things, to the chain, whose head the caller has locked.
 pub(crate) async fn append_after(
     db: &mut PgConnection,
     key: &ChainKey,
-    mut last: LastRecord,
+    last: LastRecord,
     changes: &[Change],
     now: OffsetDateTime,
 ) -> Result<LastRecord, sqlx::Error> {
-    for chunk in changes.chunks(CHUNK) {
-        let mut records = Vec::with_capacity(chunk.len());
-        for change in chunk {
+    let things = changed(db, changes).await?;
+    write(db, key, last, (changes, &things), now).await
+}
+
+/// What has just changed, in the same order.
+async fn changed(db: &mut PgConnection, changes: &[Change]) -> Result<Vec<Thing>, sqlx::Error> {
+    let mut things = Vec::with_capacity(changes.len());
+    for changes in changes.chunk_by(|one, next| one.subject == next.subject) {
+        let Some(subject) = changes.first().map(|it| it.subject) else { continue };
+        let keys: Vec<_> = changes.iter().map(|it| it.key.clone()).collect();
+        each(db, subject, Some(&keys), |thing| things.push(thing)).await?;
+    }
+    Ok(things)
+}
+
+/// Appends records of changes, with what they made of the things.
+async fn write(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    mut last: LastRecord,
+    (changes, things): (&[Change], &[Thing]),
+    now: OffsetDateTime,
+) -> Result<LastRecord, sqlx::Error> {
+    for (changes, things) in changes.chunks(CHUNK).zip(things.chunks(CHUNK)) {
+        let mut records = Vec::with_capacity(changes.len());
+        for (change, thing) in changes.iter().zip(things) {
             let mut record = Record {
                 seq: last.seq + 1,
+                follows: thing.last.as_ref().map(|last| last.seq),
                 subject: change.subject.as_str().to_owned(),
                 subject_key: change.key.clone(),
                 action: change.action.to_owned(),
                 actor: change.actor.clone(),
-                state: change.state.map(|state| state.to_vec()),
+                state: thing.state(key).map(|state| state.to_vec()),
                 recorded_at: now,
                 prev: last.hash.to_vec(),
                 hash: Vec::new(),
@@ -241,6 +206,7 @@ async fn insert(
     let Some(last) = records.last() else { return Ok(()) };
     let texts = |field: fn(&Record) -> &String| -> Vec<String> { records.iter().map(|it| field(it).clone()).collect() };
     let seqs: Vec<i64> = records.iter().map(|it| it.seq).collect();
+    let follows: Vec<Option<i64>> = records.iter().map(|it| it.follows).collect();
     let states: Vec<Option<Vec<u8>>> = records.iter().map(|it| it.state.clone()).collect();
     let prevs: Vec<Vec<u8>> = records.iter().map(|it| it.prev.clone()).collect();
     let hashes: Vec<Vec<u8>> = records.iter().map(|it| it.hash.clone()).collect();
@@ -251,10 +217,10 @@ async fn insert(
             where not exists (select from ledger_key where fingerprint <> $12)
             returning 1
         )
-        insert into audit_record (seq, subject, subject_key, action, actor, state, recorded_at, prev, hash)
-        select seq, subject, subject_key, action, actor, state, $3, prev, hash
-        from unnest($4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bytea[], $10::bytea[], $11::bytea[])
-            as n (seq, subject, subject_key, action, actor, state, prev, hash)
+        insert into audit_record (seq, follows, subject, subject_key, action, actor, state, recorded_at, prev, hash)
+        select seq, follows, subject, subject_key, action, actor, state, $3, prev, hash
+        from unnest($4::bigint[], $13::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bytea[], $10::bytea[],
+            $11::bytea[]) as n (seq, follows, subject, subject_key, action, actor, state, prev, hash)
         where exists (select from head)
         "#,
         last.seq,
@@ -269,6 +235,7 @@ async fn insert(
         &prevs,
         &hashes,
         &key.fingerprint()[..],
+        &follows as _,
     );
     if inserted.execute(db).await?.rows_affected() == 0 {
         return Err(sqlx::Error::Protocol("the ledger's key was replaced: start again with the new one".into()));
@@ -276,23 +243,41 @@ async fn insert(
     Ok(())
 }
 
-/// The last record about a thing, if somebody with the key wrote it.
+/// The last record about a thing, if somebody with the key wrote it and the row is there as it says.
 pub(crate) async fn find(
     db: &mut PgConnection,
     key: &ChainKey,
     subject: Subject,
     subject_key: &str,
 ) -> Result<Option<Record>, sqlx::Error> {
+    let thing = Thing::find(db, subject, subject_key).await?;
+    record_of(db, key, &thing).await
+}
+
+async fn record_of(db: &mut PgConnection, key: &ChainKey, thing: &Thing) -> Result<Option<Record>, sqlx::Error> {
+    let (None, Some(_), Some(last)) = (thing.flaw(key), &thing.content, &thing.last) else { return Ok(None) };
     let record = sqlx::query_as!(
         Record,
         r#"
-        select seq, subject, subject_key, action, actor, state, recorded_at, prev, hash
-        from audit_record where subject = $1 and subject_key = $2 order by seq desc limit 1
+        select seq, follows, subject, subject_key, action, actor, state, recorded_at, prev, hash
+        from audit_record where seq = $1
         "#,
-        subject.as_str(),
-        subject_key,
+        last.seq,
     );
-    Ok(record.fetch_optional(db).await?.filter(|record| record.is_authentic(key)))
+    let is_it = |it: &Record| (&*it.subject, &*it.subject_key) == (thing.subject.as_str(), &*thing.key);
+    let is_as_read = |it: &Record| is_it(it) && it.state == last.state && it.is_authentic(key);
+    Ok(record.fetch_optional(db).await?.filter(is_as_read))
+}
+
+/// Whether a thing is as recorded, or neither there nor on record.
+pub(crate) async fn is_sound(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    subject: Subject,
+    subject_key: &str,
+) -> Result<bool, sqlx::Error> {
+    let thing = Thing::find(db, subject, subject_key).await?;
+    Ok(thing.content.is_none() && thing.last.is_none() || record_of(db, key, &thing).await?.is_some())
 }
 
 pub(crate) fn hash_of(bytes: Vec<u8>) -> Result<Hash, sqlx::Error> {

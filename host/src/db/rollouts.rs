@@ -1,19 +1,17 @@
 //! Rollouts: canaries whose share grows by itself.
 
-use futures_util::TryStreamExt as _;
 use sqlx::{Connection as _, PgConnection, Postgres, Transaction};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::components::{digest_of, kind_of};
 use super::deployments::Canary;
-use super::records::{self, Change, Covered, Recorded, Subject};
+use super::records::{self, Change, Subject};
 use super::unknown_text;
 use crate::domain::approval::Person;
 use crate::domain::model::ModelKind;
 use crate::domain::rollout::{Bounds, Rollout, RolloutState};
 use crate::sealing::ChainKey;
-use crate::sealing::digest::Hash;
 
 /// A row of `rollout`.
 struct Row {
@@ -73,32 +71,6 @@ impl From<&Rollout> for Row {
 }
 
 impl Row {
-    fn state(&self, key: &ChainKey) -> Hash {
-        let mut digest = Subject::Rollout.state();
-        digest.uuid(self.rollout_id);
-        digest.text(&self.kind);
-        digest.bytes(&self.canary);
-        digest.int(i64::try_from(self.steps.len()).unwrap_or(i64::MAX));
-        self.steps.iter().for_each(|percent| digest.int((*percent).into()));
-        [self.step_decisions, self.step_seconds].iter().for_each(|it| digest.int((*it).into()));
-        [self.max_failure_percent, self.max_flip_percent, self.max_latency_percent]
-            .iter()
-            .for_each(|percent| digest.int((*percent).into()));
-        digest.int(self.despite_setback.into());
-        [&self.reason, &self.started_by].iter().for_each(|text| digest.text(text));
-        digest.optional_text(self.started_issuer.as_deref());
-        digest.time(self.started_at);
-        digest.text(&self.state);
-        digest.int(self.step.into());
-        digest.int(self.epoch);
-        digest.time(self.step_at);
-        digest.text(&self.detail);
-        digest.optional_uuid(self.approval_id);
-        digest.text(&self.changed_by);
-        digest.time(self.changed_at);
-        key.seal_digest(digest)
-    }
-
     fn read(self) -> Result<Rollout, sqlx::Error> {
         let percent = |value: i16| u8::try_from(value).unwrap_or_default();
         let count = |value: i32| u32::try_from(value).unwrap_or_default();
@@ -170,8 +142,7 @@ pub(crate) async fn claim<'a>(
     if found.as_ref() != Some(seen) {
         return Ok(None);
     }
-    let record = records::find(&mut transaction, key, Subject::Rollout, &seen.rollout_id.to_string()).await?;
-    if record.and_then(|record| record.state).as_deref() == Some(&Row::from(seen).state(key)[..]) {
+    if records::is_sound(&mut transaction, key, Subject::Rollout, &seen.rollout_id.to_string()).await? {
         return Ok(Some(transaction));
     }
     tracing::error!(kind = %seen.kind, "a rollout is not as recorded, so it does not change: run `caudal verify`");
@@ -247,56 +218,5 @@ pub(crate) async fn record(
     action: &'static str,
     now: OffsetDateTime,
 ) -> Result<(), sqlx::Error> {
-    let state = Some(Row::from(it).state(key));
-    let (subject, actor) = (Subject::Rollout, it.changed_by.clone());
-    let change = Change { subject, key: it.rollout_id.to_string(), action, actor, state };
-    records::append(db, key, change, now).await.map(drop)
-}
-
-/// Every rollout beside its record.
-pub(super) async fn covered(
-    db: &mut PgConnection,
-    key: &ChainKey,
-    mut visit: impl FnMut(Covered),
-) -> Result<(), sqlx::Error> {
-    let mut rows = sqlx::query!(
-        r#"
-        select o.*, r.seq is not null as "is_recorded!", r.state as "recorded_state?"
-        from rollout o left join lateral (
-            select seq, state from audit_record
-            where subject = 'rollout' and subject_key = o.rollout_id::text order by seq desc limit 1
-        ) as r on true
-        order by o.rollout_id
-        "#
-    )
-    .fetch(db);
-    while let Some(row) = rows.try_next().await? {
-        let recorded = Recorded::new(row.is_recorded, row.recorded_state);
-        let row = Row {
-            rollout_id: row.rollout_id,
-            kind: row.kind,
-            canary: row.canary,
-            steps: row.steps,
-            step_decisions: row.step_decisions,
-            step_seconds: row.step_seconds,
-            max_failure_percent: row.max_failure_percent,
-            max_flip_percent: row.max_flip_percent,
-            max_latency_percent: row.max_latency_percent,
-            despite_setback: row.despite_setback,
-            reason: row.reason,
-            started_by: row.started_by,
-            started_issuer: row.started_issuer,
-            started_at: row.started_at,
-            state: row.state,
-            step: row.step,
-            epoch: row.epoch,
-            step_at: row.step_at,
-            detail: row.detail,
-            approval_id: row.approval_id,
-            changed_by: row.changed_by,
-            changed_at: row.changed_at,
-        };
-        visit(Covered { key: row.rollout_id.to_string(), state: row.state(key), recorded });
-    }
-    Ok(())
+    records::append(db, key, Change::new(Subject::Rollout, it.rollout_id, action, &it.changed_by), now).await
 }

@@ -6,8 +6,6 @@ pub(crate) mod changes;
 pub(crate) mod claims;
 mod stored;
 
-pub(super) use stored::covered;
-
 use std::collections::BTreeMap;
 
 use sqlx::PgConnection;

@@ -4,7 +4,7 @@ use sqlx::{Connection as _, PgConnection};
 use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
-use super::stored::{Locked, lock, state};
+use super::stored::{Locked, lock};
 use crate::clock::Clock;
 use crate::db::records::{self, Change, OWNER, Subject};
 use crate::db::session::{checked_time, database_time};
@@ -31,9 +31,8 @@ pub(crate) enum ScheduleError {
     Database(#[from] sqlx::Error),
 }
 
-fn change(action: &'static str, actor: &str, key: &ChainKey, it: &Schedule, occurrences: &[Occurrence]) -> Change {
-    let (subject, actor, state) = (Subject::Schedule, actor.to_owned(), Some(state(key, it, occurrences)));
-    Change { subject, key: it.schedule_id.to_string(), action, actor, state }
+fn change(action: &'static str, actor: &str, it: &Schedule) -> Change {
+    Change::new(Subject::Schedule, it.schedule_id, action, actor)
 }
 
 /// Inserts a new one, after `turn` active ones of its owner. False if another one of its owner has its creation key.
@@ -75,7 +74,7 @@ pub(crate) async fn insert(
     if inserted.execute(&mut *transaction).await?.rows_affected() == 0 {
         return Ok(false);
     }
-    records::append(&mut transaction, key, change("plan", OWNER, key, it, &[]), it.created_at).await?;
+    records::append(&mut transaction, key, change("plan", OWNER, it), it.created_at).await?;
     transaction.commit().await?;
     Ok(true)
 }
@@ -163,8 +162,7 @@ pub(crate) async fn cancel(
     }
     let (cancelled, claim) = ended(&locked, Status::Cancelled);
     write(&mut transaction, &cancelled, None, claim, now).await?;
-    let change = change("cancel", OWNER, key, &cancelled, &locked.occurrences);
-    records::append(&mut transaction, key, change, now).await?;
+    records::append(&mut transaction, key, change("cancel", OWNER, &cancelled), now).await?;
     transaction.commit().await?;
     Ok(())
 }
@@ -197,7 +195,7 @@ pub(crate) async fn end_of_payee(
         let Some(locked) = lock(transaction, key, schedule_id).await? else { continue };
         let (it, claim) = ended(&locked, Status::Ended);
         write(transaction, &it, None, claim, now).await?;
-        changes.push(change("end", OWNER, key, &it, &locked.occurrences));
+        changes.push(change("end", OWNER, &it));
     }
     Ok(changes)
 }
@@ -242,7 +240,7 @@ pub(crate) async fn skip(
     }
     let answer = find_answer(&mut transaction, &locked.schedule, date, now).await?;
     let over = answer.unwrap_or_else(|| without_transfer(date, Outcome::Skipped, now));
-    finish(&mut transaction, key, (locked, over), OWNER, now).await?;
+    finish(&mut transaction, key, (&locked.schedule, &over), OWNER, now).await?;
     transaction.commit().await?;
     Ok(())
 }
@@ -255,15 +253,13 @@ fn without_transfer(date: Date, outcome: Outcome, now: OffsetDateTime) -> Occurr
 async fn finish(
     transaction: &mut PgConnection,
     key: &ChainKey,
-    (Locked { schedule, mut occurrences, .. }, over): (Locked, Occurrence),
+    (schedule, over): (&Schedule, &Occurrence),
     actor: &str,
     now: OffsetDateTime,
 ) -> Result<(), sqlx::Error> {
-    let next = schedule.after(&over);
-    write(transaction, &next, Some(&over), Claim::Free, now).await?;
-    let action = over.outcome.as_str();
-    occurrences.push(over);
-    records::append(transaction, key, change(action, actor, key, &next, &occurrences), now).await.map(drop)
+    let next = schedule.after(over);
+    write(transaction, &next, Some(over), Claim::Free, now).await?;
+    records::append(transaction, key, change(over.outcome.as_str(), actor, &next), now).await
 }
 
 /// Records what became of an attempt. Does nothing if that is recorded already.
@@ -279,7 +275,7 @@ pub(crate) async fn record(
     if let Some(locked) = locked.filter(|it| it.schedule.ordinal == attempted.ordinal) {
         // No host sends what waits for its owner.
         let actor = if locked.schedule.waiting_until.is_some() { OWNER } else { HOST };
-        finish(&mut transaction, key, (locked, over), actor, now).await?;
+        finish(&mut transaction, key, (&locked.schedule, &over), actor, now).await?;
     }
     transaction.commit().await
 }
@@ -303,8 +299,7 @@ pub(crate) async fn wait(
         let it = Schedule { waiting_until: is_active.then_some(until), next_date, ..locked.schedule.clone() };
         write(&mut transaction, &it, None, Claim::Free, now).await?;
         if it != locked.schedule {
-            let change = change("wait", HOST, key, &it, &locked.occurrences);
-            records::append(&mut transaction, key, change, now).await?;
+            records::append(&mut transaction, key, change("wait", HOST, &it), now).await?;
         }
     }
     transaction.commit().await
@@ -332,7 +327,7 @@ pub(crate) async fn close(
     let over = answer.or(otherwise.map(|(outcome, _)| without_transfer(date, outcome, now)));
     let outcome = over.as_ref().map(|over| over.outcome);
     match over {
-        Some(over) => finish(&mut transaction, key, (locked, over), HOST, now).await?,
+        Some(over) => finish(&mut transaction, key, (&locked.schedule, &over), HOST, now).await?,
         // It goes on waiting.
         None if locked.schedule.status == Status::Active => {
             write(&mut transaction, &locked.schedule, None, Claim::Free, now).await?;
@@ -340,8 +335,7 @@ pub(crate) async fn close(
         None => {
             let it = Schedule { next_date: None, ..locked.schedule };
             write(&mut transaction, &it, None, Claim::Free, now).await?;
-            let change = change("settle", HOST, key, &it, &locked.occurrences);
-            records::append(&mut transaction, key, change, now).await?;
+            records::append(&mut transaction, key, change("settle", HOST, &it), now).await?;
         }
     }
     transaction.commit().await?;

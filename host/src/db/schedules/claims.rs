@@ -4,8 +4,8 @@ use sqlx::{Connection as _, PgConnection};
 use time::{Date, Duration, OffsetDateTime};
 use uuid::Uuid;
 
-use super::stored::{self, Locked};
-use crate::domain::schedule::{Outcome, Schedule};
+use super::stored;
+use crate::domain::schedule::Schedule;
 use crate::sealing::ChainKey;
 
 /// No host ever postpones an attempt for as long as this, so a longer time was not written by one, and is ignored.
@@ -61,12 +61,14 @@ pub(crate) async fn find(
 ) -> Result<Option<(Schedule, bool)>, sqlx::Error> {
     // Nothing is changed, but what is read at several times has to fit together.
     let mut transaction = db.begin().await?;
-    let locked = stored::lock(&mut transaction, key, schedule_id).await?;
+    let Some(locked) = stored::lock(&mut transaction, key, schedule_id).await? else { return Ok(None) };
+    let was_sent = sqlx::query_scalar!(
+        r#"select exists (select from occurrence where schedule_id = $1 and outcome = 'sent') as "was_sent!""#,
+        schedule_id,
+    );
+    let was_sent = was_sent.fetch_one(&mut *transaction).await?;
     transaction.commit().await?;
-    Ok(locked.map(|Locked { schedule, occurrences, .. }| {
-        let was_sent = occurrences.iter().any(|over| over.outcome == Outcome::Sent);
-        (schedule, was_sent)
-    }))
+    Ok(Some((locked.schedule, was_sent)))
 }
 
 /// Gives a claim back until the next attempt. It stays open if the outcome of this one is not known.

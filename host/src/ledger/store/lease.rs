@@ -77,7 +77,7 @@ pub(super) async fn end(
         .ok_or_else(|| refused("no record says where it began"))?;
     let last = batches::last(db, chain_id).await?;
     let next_seq = last.as_ref().map_or(0, |last| last.seq + 1);
-    let (losses, _) = losses::accepted(db, key).await?;
+    let losses = losses::accepted(db, key).await?;
     let lost = losses.iter().filter(|it| it.chain_id == chain_id && it.from_seq == next_seq);
     if let Some((loss, head)) = lost.max_by_key(|it| it.to_seq).and_then(|it| Some((it, it.head()?))) {
         return Ok((loss.to_seq + 1, head));

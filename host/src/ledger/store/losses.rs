@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::codec::hash_from_bytes;
-use crate::db::records::{self, Change, Covered, LastRecord, Recorded, Subject};
+use crate::db::records::{self, Change, LastRecord, Subject};
 use crate::sealing::ChainKey;
 use crate::sealing::digest::Hash;
 
@@ -40,25 +40,8 @@ impl Loss {
         self.head_hashes.last().copied()
     }
 
-    pub(super) fn key(&self) -> String {
+    fn key(&self) -> String {
         format!("{}/{}/{}", self.chain_id, self.from_seq, self.to_seq)
-    }
-
-    pub(super) fn change(&self, key: &ChainKey) -> Change {
-        let (actor, state) = (self.by.clone(), Some(self.state(key)));
-        Change { subject: Subject::LostTail, key: self.key(), action: "accept", actor, state }
-    }
-
-    fn state(&self, key: &ChainKey) -> Hash {
-        let mut digest = Subject::LostTail.state();
-        digest.uuid(self.chain_id);
-        digest.int(self.from_seq);
-        digest.int(self.to_seq);
-        digest.bytes(&self.head_hashes.concat());
-        digest.text(&self.reason);
-        digest.text(&self.by);
-        digest.time(self.at);
-        key.seal_digest(digest)
     }
 }
 
@@ -91,20 +74,21 @@ pub async fn accept(db: &mut PgConnection, key: &ChainKey, losses: &[Loss]) -> R
         .execute(&mut *transaction)
         .await?;
     }
-    let changes: Vec<_> = losses.iter().map(|loss| loss.change(key)).collect();
+    let changes: Vec<_> =
+        losses.iter().map(|loss| Change::new(Subject::LostTail, loss.key(), "accept", &loss.by)).collect();
     records::append_after(&mut transaction, key, last, &changes, at).await?;
     transaction.commit().await
 }
 
-/// The accepted losses. A row that somebody without the key wrote is in the second list, by its key.
-pub(super) async fn accepted(db: &mut PgConnection, key: &ChainKey) -> Result<(Vec<Loss>, Vec<Covered>), sqlx::Error> {
+/// The accepted losses, without rows that somebody wrote without the key.
+pub(super) async fn accepted(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<Loss>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
         select chain_id, from_seq, to_seq, head_hashes, reason, accepted_by, accepted_at
         from lost_tail order by accepted_at, chain_id, from_seq
         "#
     );
-    let (mut losses, mut forged) = (Vec::new(), Vec::new());
+    let mut losses = Vec::new();
     for row in rows.fetch_all(&mut *db).await? {
         let loss = Loss {
             chain_id: row.chain_id,
@@ -115,14 +99,9 @@ pub(super) async fn accepted(db: &mut PgConnection, key: &ChainKey) -> Result<(V
             by: row.accepted_by,
             at: row.accepted_at,
         };
-        let state = loss.state(key);
-        match records::find(db, key, Subject::LostTail, &loss.key()).await? {
-            Some(record) if record.state.as_deref() == Some(&state[..]) => losses.push(loss),
-            record => {
-                let recorded = record.map_or(Recorded::Never, |record| Recorded::new(true, record.state));
-                forged.push(Covered { key: loss.key(), state, recorded });
-            }
+        if records::is_sound(db, key, Subject::LostTail, &loss.key()).await? {
+            losses.push(loss);
         }
     }
-    Ok((losses, forged))
+    Ok(losses)
 }

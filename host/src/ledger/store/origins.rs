@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::codec::hash_from_bytes;
-use crate::db::records::{self, Change, Covered, Recorded, Subject};
+use crate::db::records::{self, Change, Subject};
 use crate::sealing::ChainKey;
 use crate::sealing::digest::Hash;
 
@@ -18,21 +18,6 @@ pub(super) struct Origin {
     pub(super) chain_id: Uuid,
     pub(super) stripe: i16,
     pub(super) created_at: OffsetDateTime,
-}
-
-impl Origin {
-    fn state(&self, key: &ChainKey) -> Hash {
-        let mut digest = Subject::Chain.state();
-        digest.uuid(self.chain_id);
-        digest.int(self.stripe.into());
-        digest.time(self.created_at);
-        key.seal_digest(digest)
-    }
-
-    pub(super) fn change(&self, key: &ChainKey) -> Change {
-        let (actor, state) = (HOST.to_owned(), Some(self.state(key)));
-        Change { subject: Subject::Chain, key: self.chain_id.to_string(), action: "begin", actor, state }
-    }
 }
 
 /// Creates a chain and announces it; returns its stripe. The first batch will link to the announcement.
@@ -58,16 +43,10 @@ pub(super) async fn begin(
     )
     .fetch_one(&mut *db)
     .await?;
-    let origin = Origin { chain_id, stripe, created_at: now };
-    sqlx::query!(
-        "insert into chain_origin (chain_id, stripe, created_at) values ($1, $2, $3)",
-        origin.chain_id,
-        origin.stripe,
-        origin.created_at,
-    )
-    .execute(&mut *db)
-    .await?;
-    records::append_after(db, key, last, &[origin.change(key)], now).await?;
+    sqlx::query!("insert into chain_origin (chain_id, stripe, created_at) values ($1, $2, $3)", chain_id, stripe, now,)
+        .execute(&mut *db)
+        .await?;
+    records::append_after(db, key, last, &[Change::new(Subject::Chain, chain_id, "begin", HOST)], now).await?;
     Ok(stripe)
 }
 
@@ -81,31 +60,24 @@ pub(super) async fn announced(
         sqlx::query_as!(Origin, "select chain_id, stripe, created_at from chain_origin where chain_id = $1", chain_id);
     let Some(origin) = origin.fetch_optional(&mut *db).await? else { return Ok(None) };
     let record = records::find(db, key, Subject::Chain, &chain_id.to_string()).await?;
-    let state = origin.state(key);
-    let record = record.filter(|record| record.state.as_deref() == Some(&state[..]));
     record.map(|record| Ok((origin, hash_from_bytes(record.hash)?))).transpose()
 }
 
-/// An origin beside its last record, for a proof.
+/// An origin, for a proof.
 pub(super) struct Announcement {
     pub(super) origin: Origin,
-    pub(super) covered: Covered,
     /// Of the record to which the first batch links: the last one that the chain's own key sealed.
     pub(super) hash: Option<Hash>,
     /// Whether `ledger_writer` has the same chain with the same stripe.
     pub(super) has_writer: bool,
 }
 
-pub(super) async fn all(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<Announcement>, sqlx::Error> {
+pub(super) async fn all(db: &mut PgConnection) -> Result<Vec<Announcement>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
-        select o.chain_id, o.stripe, o.created_at, r.seq is not null as "is_recorded!", r.state as "state?",
-            l.hash as "link?",
+        select o.chain_id, o.stripe, o.created_at, l.hash as "link?",
             exists (select from ledger_writer w where w.chain_id = o.chain_id and w.stripe = o.stripe) as "has_writer!"
-        from chain_origin o left join lateral (
-            select seq, state from audit_record
-            where subject = 'chain' and subject_key = o.chain_id::text order by seq desc limit 1
-        ) as r on true
+        from chain_origin o
         left join retired_chain c on c.chain_id = o.chain_id left join retired_key k on k.fingerprint = c.fingerprint
         left join lateral (
             select hash from audit_record
@@ -118,10 +90,8 @@ pub(super) async fn all(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<Ann
     );
     let announcement = rows.fetch_all(db).await?.into_iter().map(|row| {
         let origin = Origin { chain_id: row.chain_id, stripe: row.stripe, created_at: row.created_at };
-        let recorded = Recorded::new(row.is_recorded, row.state);
-        let covered = Covered { key: origin.chain_id.to_string(), state: origin.state(key), recorded };
         let hash = row.link.map(hash_from_bytes).transpose()?;
-        Ok(Announcement { origin, covered, hash, has_writer: row.has_writer })
+        Ok(Announcement { origin, hash, has_writer: row.has_writer })
     });
     announcement.collect()
 }

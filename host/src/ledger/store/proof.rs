@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::codec::hash_from_bytes;
 use super::{losses, origins, retired};
-use crate::db::records::{self, Subject};
+use crate::db::records;
 use crate::ledger::chain::{ChainKey, Keyring};
 
 use batches::Walk;
@@ -69,7 +69,7 @@ pub async fn missing(
         }
     }
     if !missing.is_empty() {
-        let (losses, _) = losses::accepted(db, key).await?;
+        let losses = losses::accepted(db, key).await?;
         missing.retain(|it| !losses.iter().any(|loss| loss.covers(it.chain_id, it.hash)));
     }
     Ok(missing)
@@ -128,19 +128,16 @@ pub async fn prove(db: &mut PgConnection, key: &ChainKey) -> Result<Proof, sqlx:
 pub async fn prove_with(db: &mut PgConnection, keys: &Keyring, watch: Watch) -> Result<Proof, sqlx::Error> {
     let key = keys.present();
     let mut proof = Proof { records: records::proof::prove(db, keys).await?, watch, ..Proof::default() };
-    let retired = retired::all(db, key).await?;
-    let announced = origins::all(db, key).await?;
-    let (accepted, forged) = losses::accepted(db, key).await?;
-    forged.iter().for_each(|row| proof.records.compare(Subject::LostTail, row));
+    let retired = retired::all(db).await?;
+    let announced = origins::all(db).await?;
+    let accepted = losses::accepted(db, key).await?;
     let closed = retired::closed(&retired);
     batches::verify(db, Walk::new(keys, &announced, &accepted, &closed), &mut proof).await?;
-    proof.add_retired(retired);
+    proof.retired = retired;
     rows::verify(db, &mut proof).await?;
     for it in &announced {
-        let place = (it.origin.chain_id, 0);
-        proof.records.compare(Subject::Chain, &it.covered);
         if !it.has_writer {
-            proof.add(place, "ledger_writer has no such chain and stripe");
+            proof.add((it.origin.chain_id, 0), "ledger_writer has no such chain and stripe");
         }
     }
     for chain_id in origins::unannounced(db).await? {

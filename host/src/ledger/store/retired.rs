@@ -7,8 +7,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::codec::hash_from_bytes;
-use crate::db::records::{Change, Covered, Recorded, Subject};
-use crate::sealing::ChainKey;
+use crate::db::records::{Change, Subject};
 use crate::sealing::digest::Hash;
 
 /// A row of `retired_key` with its chains.
@@ -35,26 +34,9 @@ impl RetiredKey {
         name(&self.fingerprint)
     }
 
-    fn state(&self, key: &ChainKey) -> Hash {
-        let mut digest = Subject::Key.state();
-        digest.bytes(&self.fingerprint);
-        digest.int(self.last_record);
-        digest.text(&self.reason);
-        digest.text(&self.by);
-        digest.time(self.at);
-        digest.int(i64::try_from(self.chains.len()).unwrap_or(i64::MAX));
-        for (chain_id, (seq, hash)) in &self.chains {
-            digest.uuid(*chain_id);
-            digest.int(*seq);
-            digest.bytes(hash);
-        }
-        key.seal_digest(digest)
-    }
-
-    /// The record that pins the heads: its state is a digest under `key`, the one that replaces this.
-    pub(super) fn change(&self, key: &ChainKey, action: &'static str) -> Change {
-        let (actor, state) = (self.by.clone(), Some(self.state(key)));
-        Change { subject: Subject::Key, key: self.name(), action, actor, state }
+    /// The record that pins the heads.
+    pub(super) fn change(&self, action: &'static str) -> Change {
+        Change::new(Subject::Key, self.name(), action, &self.by)
     }
 }
 
@@ -92,17 +74,11 @@ pub(super) async fn insert(db: &mut PgConnection, retired: &RetiredKey) -> Resul
     .map(drop)
 }
 
-/// Every retired key beside its last record, in the order of their retirement. `key` is the present one.
-pub(super) async fn all(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<(RetiredKey, Covered)>, sqlx::Error> {
+/// Every retired key, in the order of their retirement.
+pub(super) async fn all(db: &mut PgConnection) -> Result<Vec<RetiredKey>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
-        select k.fingerprint, k.last_record, k.reason, k.retired_by, k.retired_at, r.seq is not null as "is_recorded!",
-            r.state as "state?"
-        from retired_key k left join lateral (
-            select seq, state from audit_record
-            where subject = 'key' and subject_key = encode(k.fingerprint, 'hex') order by seq desc limit 1
-        ) as r on true
-        order by k.last_record
+        select fingerprint, last_record, reason, retired_by, retired_at from retired_key order by last_record
         "#
     );
     let mut keys = Vec::new();
@@ -113,17 +89,14 @@ pub(super) async fn all(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<(Re
         );
         let chains = chains.fetch_all(&mut *db).await?.into_iter();
         let chains = chains.map(|row| Ok::<_, sqlx::Error>((row.chain_id, (row.seq, hash_from_bytes(row.hash)?))));
-        let retired = RetiredKey {
+        keys.push(RetiredKey {
             fingerprint: hash_from_bytes(row.fingerprint)?,
             last_record: row.last_record,
             reason: row.reason,
             by: row.retired_by,
             at: row.retired_at,
             chains: chains.collect::<Result<_, _>>()?,
-        };
-        let recorded = Recorded::new(row.is_recorded, row.state);
-        let covered = Covered { key: retired.name(), state: retired.state(key), recorded };
-        keys.push((retired, covered));
+        });
     }
     Ok(keys)
 }
@@ -138,8 +111,8 @@ pub(super) struct Closed {
 }
 
 /// The closed chains.
-pub(super) fn closed(keys: &[(RetiredKey, Covered)]) -> BTreeMap<Uuid, Closed> {
-    let chains = keys.iter().flat_map(|(key, _)| {
+pub(super) fn closed(keys: &[RetiredKey]) -> BTreeMap<Uuid, Closed> {
+    let chains = keys.iter().flat_map(|key| {
         let fingerprint = key.fingerprint;
         key.chains.iter().map(move |(chain_id, &(seq, hash))| (*chain_id, Closed { fingerprint, seq, hash }))
     });

@@ -12,8 +12,8 @@ use uuid::Uuid;
 
 use super::contract::Fate;
 use super::retired::{self, RetiredKey};
-use super::{fate, key, lease, losses, origins};
-use crate::db::records::{self, Change, LastRecord, RESEAL, Subject};
+use super::{fate, key, lease, origins};
+use crate::db::records::{self, Change, LastRecord};
 use crate::db::session;
 use crate::ledger::writer::Writer;
 use crate::sealing::digest::Hash;
@@ -83,7 +83,7 @@ pub async fn rotate(
     if ours == next || retired::is_retired(&mut transaction, &next).await? {
         return Err(RotateError::UsedKey);
     }
-    let covered = reseal(&mut transaction, old, new, cause.by).await?;
+    let covered = reseal(&mut transaction, old, cause.by).await?;
     let mut chains = BTreeMap::new();
     for writer in writers {
         let (chain_id, head) = close(&mut transaction, old, writer, cause.at).await?;
@@ -98,10 +98,10 @@ pub async fn rotate(
         chains,
     };
     retired::insert(&mut transaction, &retired).await?;
-    let closing_record = retired.change(new, "retire");
+    let closing_record = retired.change("retire");
     let last: LastRecord = records::append_after(&mut transaction, old, last, &[closing_record], cause.at).await?;
     key::rebind(&mut transaction, &next, cause.at).await?;
-    let changes = [vec![retired.change(new, "succeed")], covered].concat();
+    let changes = [vec![retired.change("succeed")], covered].concat();
     records::append_after(&mut transaction, new, last, &changes, cause.at).await?;
     transaction.commit().await?;
     Ok(Rotated { retired, records: changes.len() })
@@ -141,26 +141,13 @@ async fn close(
 }
 
 /// Everything that records cover, for the new key to seal, if it is as the old key's records say.
-async fn reseal(db: &mut PgConnection, old: &ChainKey, new: &ChainKey, by: &str) -> Result<Vec<Change>, RotateError> {
+async fn reseal(db: &mut PgConnection, old: &ChainKey, by: &str) -> Result<Vec<Change>, RotateError> {
     let mut proof = records::proof::prove(db, &Keyring::from(old.clone())).await?;
-    let mut changes = Vec::new();
-    for (retired, row) in retired::all(db, old).await? {
-        proof.compare(Subject::Key, &row);
-        changes.push(retired.change(new, RESEAL));
-    }
-    for it in origins::all(db, old).await? {
-        proof.compare(Subject::Chain, &it.covered);
-        changes.push(it.origin.change(new));
-    }
     for chain_id in origins::unannounced(db).await? {
         proof.add(format!("no record says where chain {chain_id} began"));
     }
-    let (accepted, forged) = losses::accepted(db, old).await?;
-    forged.iter().for_each(|row| proof.compare(Subject::LostTail, row));
-    changes.extend(accepted.iter().map(|loss| loss.change(new)));
-    changes.extend(records::proof::sealed(db, new).await?);
     match proof.complaints.into_iter().next() {
         Some(complaint) => Err(RotateError::Unsound(complaint)),
-        None => Ok(changes.into_iter().map(|it| Change { action: RESEAL, actor: by.to_owned(), ..it }).collect()),
+        None => Ok(records::proof::reseal(db, by).await?),
     }
 }

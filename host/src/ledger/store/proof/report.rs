@@ -6,7 +6,6 @@ use uuid::Uuid;
 
 use super::watch::Watch;
 use crate::db::records::report::RecordProof;
-use crate::db::records::{Covered, Subject};
 use crate::ledger::store::losses::Loss;
 use crate::ledger::store::retired::RetiredKey;
 use crate::sealing::digest::Hash;
@@ -54,12 +53,6 @@ impl Proof {
         if self.breaks.len() < BREAKS_MAX {
             self.breaks.push(Break { chain_id, seq, what: what.into() });
         }
-    }
-
-    /// Compares the retired keys with their records.
-    pub(super) fn add_retired(&mut self, keys: Vec<(RetiredKey, Covered)>) {
-        keys.iter().for_each(|(_, row)| self.records.compare(Subject::Key, row));
-        self.retired = keys.into_iter().map(|(key, _)| key).collect();
     }
 }
 

@@ -13,7 +13,7 @@ use super::report::{Head, Proof};
 use super::{Heads, RECORDS};
 use crate::db::audit::Finding;
 use crate::db::audit::since::{self as rules, Part};
-use crate::db::records::{self, LastRecord, Subject};
+use crate::db::records::{self, LastRecord};
 use crate::ledger::chain::{ChainKey, Keyring};
 use crate::ledger::store::{losses, origins, retired};
 
@@ -40,13 +40,11 @@ pub async fn prove(db: &mut PgConnection, keys: &Keyring, heads: &Heads) -> Resu
     let last = heads.get(&RECORDS).map(|head| LastRecord { seq: head.seq, hash: head.hash });
     let key = keys.present();
     let mut proof = Proof { records: records::proof::prove_since(db, keys, last).await?, ..Proof::default() };
-    let announced = origins::all(db, key).await?;
-    let (accepted, forged) = losses::accepted(db, key).await?;
-    forged.iter().for_each(|row| proof.records.compare(Subject::LostTail, row));
-    accepted.iter().for_each(|loss| proof.records.found(Subject::LostTail, &loss.key()));
+    let announced = origins::all(db).await?;
+    let accepted = losses::accepted(db, key).await?;
     let mut recent = Recent::new(last);
     let mut part = Part::default();
-    let retired = retired::all(db, key).await?;
+    let retired = retired::all(db).await?;
     let closed = retired::closed(&retired);
     let mut walk = Walk::new(keys, &announced, &accepted, &closed);
     for chain_id in origins::chains(db).await? {
@@ -75,9 +73,8 @@ pub async fn prove(db: &mut PgConnection, keys: &Keyring, heads: &Heads) -> Resu
         .await?;
     }
     walk.finish(&mut proof);
-    proof.add_retired(retired);
+    proof.retired = retired;
     for it in &announced {
-        proof.records.compare(Subject::Chain, &it.covered);
         if !it.has_writer {
             proof.add((it.origin.chain_id, 0), "ledger_writer has no such chain and stripe");
         }
@@ -86,7 +83,6 @@ pub async fn prove(db: &mut PgConnection, keys: &Keyring, heads: &Heads) -> Resu
         rows::verify(db, &part, &mut proof).await?;
     }
     recent.findings = rules::prove(db, &part).await?;
-    proof.records.report_missing();
     proof.losses = accepted;
     let head = proof.records.last.map(|last| Head { seq: last.seq, hash: last.hash });
     proof.heads.extend(head.map(|head| (RECORDS, head)));
