@@ -37,6 +37,14 @@ pub(crate) async fn assert_sound(app: &TestApp) {
     assert!(proof.breaks.is_empty() && proof.records.complaints.is_empty(), "{:?}", proof.records.complaints);
 }
 
+/// A verification finds just this.
+pub(crate) async fn assert_found(app: &TestApp, expected: &[&str]) {
+    let proof = prove(&mut app.db.acquire().await.unwrap(), &ledger_key()).await.unwrap();
+    let found = proof.records.complaints;
+    assert_eq!(found.len(), expected.len(), "{found:?}");
+    assert!(found.iter().zip(expected).all(|(found, expected)| found.contains(expected)), "{found:?}");
+}
+
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn money_moves_only_when_a_second_operator_agrees(db: PgPool) {
     let app = app(db).await;
@@ -250,6 +258,25 @@ async fn high_limits_take_two(db: PgPool) {
     approve(&eva, &proposed).await.assert_status(200);
     assert_eq!(ops.get(path).await.json(), json!({}));
     assert_sound(&app).await;
+}
+
+/// Hides the record of a withdrawal until a second operator has approved what was withdrawn.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_withdrawal_that_was_hidden_for_a_while_is_found(db: PgPool) {
+    let app = app(db.clone()).await;
+    let (ana, eva, ops) = (app.user("ana"), app.operator_named("eva", OPERATE), app.operator(Some(OPERATE)));
+    let account = ana.open_account(CLABE).await;
+    let proposed = propose(&ops, &account, Uuid::now_v7()).await.assert_status(202).json();
+    ops.post(&format!("{}/withdraw", place(&proposed)), json!({})).await.assert_status(200);
+    let hide = "update audit_record set subject_key = subject_key || '#' where action = 'withdraw'";
+    let revive = "update approval set verdict = null, decided_by = null, decided_issuer = null, decided_at = null";
+    let show = "update audit_record set subject_key = rtrim(subject_key, '#') where action = 'withdraw'";
+    for forge in [hide, revive] {
+        sqlx::query(forge).execute(&db).await.unwrap();
+    }
+    approve(&eva, &proposed).await.assert_status(200);
+    sqlx::query(show).execute(&db).await.unwrap();
+    assert_found(&app, &["does not follow the record before it", "its action had ended"]).await;
 }
 
 /// What one operator proposes hides nobody else's proposals, nor do rows of another release.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use time::Duration;
 
+use crate::approvals::assert_found;
 use crate::harness::{CLABE, Options, PAYEE_CLABE, TestApp, refused};
 use crate::schedules::{Ana, ana};
 
@@ -292,4 +293,18 @@ async fn no_client_can_take_the_key_of_an_occurrence(db: PgPool) {
         let client = ana.client.with("idempotency-key", &key);
         refused(&ana.app, client.transfer(&ana.from, &ana.to, "1.0"), 400, "validation-failed", None).await;
     }
+}
+
+/// Hides the record of a cancellation until a host has sent what was cancelled.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_cancellation_that_was_hidden_for_a_while_is_found(db: PgPool) {
+    let ana = ana(db, Options::default()).await;
+    let id = ana.plan(1.0, json!({})).await;
+    ana.act(&id, "cancel", json!({})).await.assert_status(200);
+    ana.execute("update audit_record set subject_key = subject_key || '#' where action = 'cancel'").await;
+    ana.execute("update schedule set status = 'active', next_date = '2026-11-22'").await;
+    ana.at("2026-11-22T15:00:00Z").await;
+    assert_eq!(ana.over(&id).await, ["2026-11-22 sent"]);
+    ana.execute("update audit_record set subject_key = rtrim(subject_key, '#') where action = 'cancel'").await;
+    assert_found(&ana.app, &["does not follow the record before it"]).await;
 }
