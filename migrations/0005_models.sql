@@ -117,8 +117,8 @@ create table rollout (
 create unique index rollout_open on rollout (kind) where state in ('running', 'paused', 'waiting');
 create index rollout_by_kind on rollout (kind, started_at desc);
 
--- What was seen of challengers beside the champion: counts by bucket, to which every host adds. No
--- request and no answer is kept here, and of users only a hash with a key that a host forgets when it stops.
+-- What was seen of challengers beside the champion: counts by bucket, to which every host adds. No request, answer or user
+-- is kept here.
 create table comparison (
     kind text collate "C" not null,
     epoch bigint not null,
@@ -128,9 +128,23 @@ create table comparison (
     measure text collate "C" not null,
     bucket integer not null,
     count bigint not null constraint comparison_count check (count > 0),
-    -- Of whom, for the few decisions of each user by which a rollout goes; 0 for all others.
-    user_hash bigint not null,
-    primary key (kind, epoch, sha256, measure, bucket, user_hash)
+    primary key (kind, epoch, sha256, measure, bucket)
+);
+
+-- The part of these counts by which rollouts go: a few decisions of each user, as each host saw them. A host replaces its
+-- own row and seals it, so that nobody without the key promotes a version.
+create table rollout_evidence (
+    kind text collate "C" not null,
+    epoch bigint not null,
+    -- The challenger.
+    sha256 bytea not null,
+    -- A host that was restarted is another one.
+    host_id uuid not null,
+    -- JSON: measure, bucket and count.
+    counts text not null,
+    -- A keyed digest of the row.
+    seal bytea not null,
+    primary key (kind, epoch, sha256, host_id)
 );
 
 -- What each version does, minute by minute: counts to which every host adds, kept for two days. No request and no answer

@@ -1,15 +1,19 @@
 //! By whose decisions a rollout goes: those of distinct users, and of orders if they have consequences.
 
+use std::time::Duration;
+
 use caudal::domain::model::ModelKind;
 use caudal::domain::risk::Enforcement;
+use caudal::ledger::store::proof::prove;
 use serde_json::json;
 use sqlx::PgPool;
 use uuid::Uuid;
 
+use crate::approvals::{assert_found, assert_sound};
 use crate::assistance::{risk, with};
-use crate::harness::{Client, Options, PAYEE_CLABE, TestApp, on_screen};
+use crate::harness::{Client, Options, PAYEE_CLABE, TestApp, ledger_key, on_screen};
 use crate::rollout::{until, version};
-use crate::rollouts::{asked, is_in_canary, latest, reaches, serves, start, with_canary};
+use crate::rollouts::{ask, asked, deployment, is_in_canary, latest, reaches, serves, start, with_canary};
 
 /// Anybody can say so on the internal listener, and no rollout of `risk` goes by it.
 pub(crate) async fn ask_risk_of_nobody(app: &TestApp, ops: &Client) {
@@ -76,4 +80,42 @@ async fn a_rollout_of_enforced_risk_goes_by_orders(db: PgPool) {
     let (user, from, to) = last.unwrap();
     user.transfer(&from, &to, "1").await.assert_problem(400, "risk-acknowledgment-required", None);
     reaches(&ops, "risk", |it| it["evidence"]["decisions"] == 1).await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn counts_that_no_host_sealed_promote_nothing(db: PgPool) {
+    let (app, ops, canary) = with_canary(&db).await;
+    let _follower = app.follow().await;
+    start(&ops, "nudge", asked(&canary)).await.assert_status(201);
+    serves(&app, ModelKind::Nudge, 1, 1).await;
+    ask(&app, &on_screen("home"), 20).await;
+    reaches(&ops, "nudge", |it| it["evidence"]["decisions"].as_i64() > Some(2)).await;
+    assert_sound(&app).await;
+    for change in [
+        "kind = 'risk'",
+        "epoch = 2",
+        "sha256 = sha256('')",
+        "host_id = gen_random_uuid()",
+        "counts = replace(counts, '[[', '[[\"flip\", 0, 9], [')",
+        "seal = sha256('')",
+    ] {
+        let mut transaction = db.begin().await.unwrap();
+        let change = sqlx::AssertSqlSafe(format!("update rollout_evidence set {change}"));
+        assert!(sqlx::query(change).execute(&mut *transaction).await.unwrap().rows_affected() > 0);
+        let proof = prove(&mut transaction, &ledger_key()).await.unwrap();
+        assert!(!proof.records.complaints.is_empty());
+        transaction.rollback().await.unwrap();
+    }
+    let counts = r#"[["flip",0,100000],["champion-time",0,100000],["challenger-time",0,100000]]"#;
+    let forge =
+        "insert into rollout_evidence select kind, epoch, sha256, gen_random_uuid(), $1, seal from rollout_evidence";
+    assert_eq!(sqlx::query(forge).bind(counts).execute(&db).await.unwrap().rows_affected(), 1);
+    let report = "insert into comparison select distinct kind, epoch, sha256, m, 0, 100000
+        from rollout_evidence, unnest(array['flip', 'champion-time', 'challenger-time']) as m
+        on conflict (kind, epoch, sha256, measure, bucket) do update set count = 100000";
+    assert!(sqlx::query(report).execute(&db).await.unwrap().rows_affected() > 0);
+    tokio::time::sleep(Duration::from_millis(2_500)).await;
+    assert_eq!(deployment(&ops, "nudge").await["epoch"], 1);
+    assert!(latest(&ops, "nudge").await["evidence"]["decisions"].as_i64() < Some(80));
+    assert_found(&app, &["rollout evidence nudge/1"]).await;
 }

@@ -9,6 +9,7 @@ use caudal::ledger::store::proof::prove;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
+use crate::approvals::assert_sound;
 use crate::assistance::with;
 use crate::evidence::{ask_risk, ask_risk_of_nobody};
 use crate::harness::{Answer, Client, Follower, Options, TestApp, hostile_of, ledger_key, on_screen, refused};
@@ -54,7 +55,7 @@ pub(crate) async fn serves(app: &TestApp, kind: ModelKind, epoch: i64, challenge
     until(seen, |it| *it == json!([epoch, challengers])).await;
 }
 
-async fn ask(app: &TestApp, screen: &Value, users: u32) {
+pub(crate) async fn ask(app: &TestApp, screen: &Value, users: u32) {
     for user in 0..users {
         let asked = with(screen.clone(), &json!({"user_id": format!("user-{user}")}));
         app.ai().post("/ai/nudge", asked).await.assert_status(200);
@@ -70,7 +71,7 @@ async fn rejected(answer: impl Future<Output = Answer>, status: u16, code: &str,
     answer.await.assert_problem(status, code, field);
 }
 
-async fn deployment(ops: &Client, kind: &str) -> Value {
+pub(crate) async fn deployment(ops: &Client, kind: &str) -> Value {
     ops.get(&format!("/admin/models/{kind}/deployment")).await.assert_status(200).json()
 }
 
@@ -78,11 +79,6 @@ async fn history(ops: &Client) -> Vec<(Value, Value, String)> {
     let all = ops.get("/admin/models/nudge/history").await.json();
     let row = |it: &Value| (it["changed_by"].clone(), it["canary"]["percent"].clone(), it["reason"].to_string());
     all["history"].as_array().unwrap().iter().rev().map(row).collect()
-}
-
-async fn assert_sound(app: &TestApp) {
-    let proof = prove(&mut app.db.acquire().await.unwrap(), &ledger_key()).await.unwrap();
-    assert!(proof.breaks.is_empty() && proof.records.complaints.is_empty(), "{:?}", proof.records.complaints);
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -1,9 +1,12 @@
-//! Observations of challengers: counters that all hosts increment.
+//! Observations of challengers: counters that all hosts increment, and what each host says for rollouts to go by.
 
 use sqlx::PgConnection;
+use uuid::Uuid;
 
-use super::components::digest_of;
+use super::components::{digest_of, kind_of};
 use crate::domain::model::{Digest, ModelKind};
+use crate::sealing::ChainKey;
+use crate::sealing::digest::{self, Hash};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Count {
@@ -18,24 +21,21 @@ pub(crate) struct Count {
     pub(crate) count: i64,
 }
 
-/// Adds counts. With each the hash of the user by whose decisions rollouts go; 0 for what is only reported.
-pub(crate) async fn add(db: &mut PgConnection, counts: &[(Count, i64)]) -> Result<(), sqlx::Error> {
+pub(crate) async fn add(db: &mut PgConnection, counts: &[Count]) -> Result<(), sqlx::Error> {
     // All hosts lock rows in the same order, so that they cannot deadlock.
     let mut counts: Vec<_> = counts.iter().collect();
-    counts.sort_by_key(|(it, user)| (it.kind, it.epoch, it.digest.0, &it.measure, it.bucket, user));
-    let users: Vec<_> = counts.iter().map(|(_, user)| *user).collect();
-    let counts = || counts.iter().map(|(it, _)| it);
-    let kinds: Vec<_> = counts().map(|it| it.kind.as_str().to_owned()).collect();
-    let epochs: Vec<_> = counts().map(|it| it.epoch).collect();
-    let digests: Vec<_> = counts().map(|it| it.digest.0.to_vec()).collect();
-    let measures: Vec<_> = counts().map(|it| it.measure.clone()).collect();
-    let buckets: Vec<_> = counts().map(|it| it.bucket).collect();
-    let numbers: Vec<_> = counts().map(|it| it.count).collect();
+    counts.sort_by_key(|it| (it.kind, it.epoch, it.digest.0, &it.measure, it.bucket));
+    let kinds: Vec<_> = counts.iter().map(|it| it.kind.as_str().to_owned()).collect();
+    let epochs: Vec<_> = counts.iter().map(|it| it.epoch).collect();
+    let digests: Vec<_> = counts.iter().map(|it| it.digest.0.to_vec()).collect();
+    let measures: Vec<_> = counts.iter().map(|it| it.measure.clone()).collect();
+    let buckets: Vec<_> = counts.iter().map(|it| it.bucket).collect();
+    let numbers: Vec<_> = counts.iter().map(|it| it.count).collect();
     sqlx::query!(
         r#"
-        insert into comparison as c (kind, epoch, sha256, measure, bucket, count, user_hash)
-        select * from unnest($1::text[], $2::bigint[], $3::bytea[], $4::text[], $5::integer[], $6::bigint[], $7::bigint[])
-        on conflict (kind, epoch, sha256, measure, bucket, user_hash) do update set count = c.count + excluded.count
+        insert into comparison as c (kind, epoch, sha256, measure, bucket, count)
+        select * from unnest($1::text[], $2::bigint[], $3::bytea[], $4::text[], $5::integer[], $6::bigint[])
+        on conflict (kind, epoch, sha256, measure, bucket) do update set count = c.count + excluded.count
         "#,
         &kinds,
         &epochs,
@@ -43,34 +43,131 @@ pub(crate) async fn add(db: &mut PgConnection, counts: &[(Count, i64)]) -> Resul
         &measures,
         &buckets,
         &numbers,
-        &users,
     )
     .execute(db)
     .await?;
     Ok(())
 }
 
-/// All counts of a deployment, or only those that are evidence for a rollout.
-pub(crate) async fn of_epoch(
-    db: &mut PgConnection,
-    kind: ModelKind,
-    epoch: i64,
-    only_evidence: bool,
-) -> Result<Vec<Count>, sqlx::Error> {
+/// All counts of a deployment.
+pub(crate) async fn of_epoch(db: &mut PgConnection, kind: ModelKind, epoch: i64) -> Result<Vec<Count>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
-        select sha256, measure, bucket, sum(count)::bigint as "count!"
-        from comparison
-        where kind = $1 and epoch = $2 and (user_hash <> 0 or not $3)
-        group by sha256, measure, bucket
+        select sha256, measure, bucket, count from comparison where kind = $1 and epoch = $2
         "#,
         kind.as_str(),
         epoch,
-        only_evidence,
     );
     let count = rows.fetch_all(db).await?.into_iter().map(|row| {
         let digest = digest_of(&row.sha256)?;
         Ok(Count { kind, epoch, digest, measure: row.measure, bucket: row.bucket, count: row.count })
     });
     count.collect()
+}
+
+/// What one host saw of a challenger since the deployment began, for rollouts to go by.
+#[derive(Debug)]
+pub(crate) struct Evidence {
+    pub(crate) kind: ModelKind,
+    pub(crate) epoch: i64,
+    pub(crate) digest: Digest,
+    pub(crate) host_id: Uuid,
+    /// Measure, bucket and count.
+    pub(crate) counts: Vec<(String, i32, i64)>,
+}
+
+/// A row of `rollout_evidence`.
+struct EvidenceRow {
+    kind: String,
+    epoch: i64,
+    sha256: Vec<u8>,
+    host_id: Uuid,
+    counts: String,
+    seal: Vec<u8>,
+}
+
+impl EvidenceRow {
+    fn sealed(&self, key: &ChainKey) -> Hash {
+        let mut digest = digest::Digest::new(b"caudal rollout evidence 1");
+        digest.text(&self.kind);
+        digest.int(self.epoch);
+        digest.bytes(&self.sha256);
+        digest.uuid(self.host_id);
+        digest.text(&self.counts);
+        key.seal_digest(digest)
+    }
+
+    fn is_authentic(&self, key: &ChainKey) -> bool {
+        self.sealed(key)[..] == self.seal[..]
+    }
+
+    fn read(&self) -> Result<Vec<Count>, sqlx::Error> {
+        let counts: Vec<(String, i32, i64)> =
+            serde_json::from_str(&self.counts).map_err(|error| sqlx::Error::Decode(error.into()))?;
+        let (kind, epoch, digest) = (kind_of(&self.kind)?, self.epoch, digest_of(&self.sha256)?);
+        let count = |(measure, bucket, count)| Count { kind, epoch, digest, measure, bucket, count };
+        Ok(counts.into_iter().map(count).collect())
+    }
+}
+
+/// Replaces what a host said before.
+pub(crate) async fn testify(db: &mut PgConnection, key: &ChainKey, it: &Evidence) -> Result<(), sqlx::Error> {
+    let counts = serde_json::to_string(&it.counts).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    let (kind, sha256, seal) = (it.kind.as_str().to_owned(), it.digest.0.to_vec(), Vec::new());
+    let row = EvidenceRow { kind, epoch: it.epoch, sha256, host_id: it.host_id, counts, seal };
+    sqlx::query!(
+        r#"
+        insert into rollout_evidence as e (kind, epoch, sha256, host_id, counts, seal) values ($1, $2, $3, $4, $5, $6)
+        on conflict (kind, epoch, sha256, host_id) do update set counts = excluded.counts, seal = excluded.seal
+            where (e.counts, e.seal) is distinct from (excluded.counts, excluded.seal)
+        "#,
+        row.kind,
+        row.epoch,
+        row.sha256,
+        row.host_id,
+        row.counts,
+        &row.sealed(key),
+    )
+    .execute(db)
+    .await
+    .map(drop)
+}
+
+/// What all hosts saw of a challenger, without what somebody wrote who has no key.
+pub(crate) async fn evidence(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    (kind, epoch, digest): (ModelKind, i64, Digest),
+) -> Result<Vec<Count>, sqlx::Error> {
+    let rows = sqlx::query_as!(
+        EvidenceRow,
+        r#"
+        select kind, epoch, sha256, host_id, counts, seal from rollout_evidence
+        where kind = $1 and epoch = $2 and sha256 = $3
+        "#,
+        kind.as_str(),
+        epoch,
+        &digest.0[..],
+    );
+    let mut counts = Vec::new();
+    for row in rows.fetch_all(db).await? {
+        if row.is_authentic(key) {
+            counts.extend(row.read()?);
+        } else {
+            tracing::error!(%kind, epoch, host = %row.host_id, "evidence for a rollout was forged: run `caudal verify`");
+        }
+    }
+    Ok(counts)
+}
+
+/// Evidence that no host wrote, for a verification.
+pub(super) async fn forged(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<String>, sqlx::Error> {
+    let rows = sqlx::query_as!(
+        EvidenceRow,
+        "select kind, epoch, sha256, host_id, counts, seal from rollout_evidence order by kind, epoch, sha256, host_id"
+    );
+    let forged = rows.fetch_all(db).await?.into_iter().filter(|row| !row.is_authentic(key));
+    Ok(forged
+        .map(|row| format!("rollout evidence {}/{} by {}: was altered", row.kind, row.epoch, row.host_id))
+        .collect())
 }

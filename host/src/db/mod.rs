@@ -16,7 +16,7 @@
 //! | component | [`components`] |
 //! | deployment, deployment_history | [`deployments`] |
 //! | rollout | `rollouts` |
-//! | comparison | `comparisons` |
+//! | comparison, rollout_evidence | `comparisons` |
 //! | traffic | `traffic` |
 //! | host_status, when a deployment first served | [`hosts`] |
 //! | decision | `decisions` |

@@ -81,6 +81,7 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
         Reads,
     ),
     ("traffic", "insert, update (count), delete", Ignores),
+    ("rollout_evidence", "insert, update (counts, seal)", Reads),
     ("rollout", "insert, update (state, step, epoch, step_at, detail, approval_id, changed_by, changed_at)", Reads),
     ("deployment_history", "insert, update (served_at)", Reads),
     ("host_status", "insert, update (epoch, state, champion, detail, since, seen_at), delete", Ignores),

@@ -10,7 +10,7 @@ use super::periods::Periods;
 use super::report::RecordProof;
 use super::things::{self, Subject};
 use super::{Change, LastRecord, RESEAL, Record, hash_of};
-use crate::db::deployments;
+use crate::db::{comparisons, deployments};
 use crate::sealing::{ChainKey, Keyring};
 
 /// For tests: records every row, which was written by SQL, as a host would have.
@@ -42,7 +42,7 @@ pub(crate) async fn prove(db: &mut PgConnection, keys: &Keyring) -> Result<Recor
     for &subject in Subject::ALL {
         things::each(db, subject, None, |thing| proof.compare(&thing, keys.present())).await?;
     }
-    present(db, &mut proof).await?;
+    unrecorded(db, keys.present(), &mut proof).await?;
     Ok(proof)
 }
 
@@ -67,15 +67,17 @@ pub(crate) async fn prove_since(
         let only = (!subject.is_rare()).then_some(&keys_of[..]);
         things::each(db, subject, only, |thing| proof.compare(&thing, keys.present())).await?;
     }
-    present(db, &mut proof).await?;
+    unrecorded(db, keys.present(), &mut proof).await?;
     Ok(proof)
 }
 
-/// The current deployments are the last ones of the history, which records cover.
-async fn present(db: &mut PgConnection, proof: &mut RecordProof) -> Result<(), sqlx::Error> {
+/// What changes without a record: the current deployments are the last ones of the history, which records cover, and
+/// evidence for rollouts has a seal of its own.
+async fn unrecorded(db: &mut PgConnection, key: &ChainKey, proof: &mut RecordProof) -> Result<(), sqlx::Error> {
     if !deployments::present_is_latest(db).await? {
         proof.add("deployment: the present one is not the last of its history".to_owned());
     }
+    comparisons::forged(db, key).await?.into_iter().for_each(|complaint| proof.add(complaint));
     Ok(())
 }
 
@@ -154,7 +156,7 @@ async fn sequence(db: &mut PgConnection, after: i64, proof: &mut RecordProof) ->
                     and e.action in ('withdraw', 'execute')
             )
         )
-        order by a.seq
+        order by a.seq limit 100
         "#,
         after,
     );

@@ -25,6 +25,7 @@ use crate::models::deploying::rollout::{self, Order, Ordered, Promotion, TwoPeop
 use crate::models::observing::evidence::{Evidence, Judgment};
 use crate::models::observing::report::Share;
 use crate::schema::{answer, request};
+use crate::sealing::ChainKey;
 
 /// Rollouts listed of a kind, the newest.
 const ROLLOUTS_MAX: i64 = 20;
@@ -121,20 +122,20 @@ pub(crate) async fn list_rollouts(
     let registered = components::list(&mut db).await?;
     let mut listed = Vec::new();
     for it in rollouts::of_kind(&mut db, kind, ROLLOUTS_MAX).await? {
-        listed.push(shown(&mut db, &it, &registered, app.clock.now()).await?);
+        listed.push(shown(&mut db, &app.key, (&it, &registered), app.clock.now()).await?);
     }
     Ok(Json(RolloutsJson { rollouts: listed }))
 }
 
 pub(super) async fn shown(
     db: &mut PgConnection,
-    it: &Rollout,
-    registered: &[Component],
+    key: &ChainKey,
+    (it, registered): (&Rollout, &[Component]),
     now: OffsetDateTime,
 ) -> Result<RolloutJson, Error> {
     let Bounds { decisions, seconds, max_failure_percent, max_flip_percent, max_latency_percent } = it.bounds;
     let evidence = if it.state.is_open() {
-        let seen = Evidence::of(&comparisons::of_epoch(db, it.kind, it.epoch, true).await?, it.canary);
+        let seen = Evidence::of(&comparisons::evidence(db, key, (it.kind, it.epoch, it.canary)).await?, it.canary);
         let waits_for = match seen.judge(&it.bounds, (now - it.step_at).whole_seconds()) {
             Judgment::Ready => None,
             Judgment::Waits(why) | Judgment::Violated(why) => Some(why),
@@ -215,7 +216,7 @@ async fn give(
         Ordered::Done(it) => {
             audit::done(event, by, &format_args!("{kind} {}", it.epoch));
             let registered = components::list(&mut db).await?;
-            shown(&mut db, &it, &registered, now).await.map(Json)
+            shown(&mut db, &app.key, (&it, &registered), now).await.map(Json)
         }
         Ordered::Refused(state) => Err(Error::RolloutState(state)),
         Ordered::Stale => Err(Error::Stale),

@@ -195,7 +195,7 @@ impl Start {
             }
         };
         let registered = components::list(&mut db).await?;
-        let json = shown(&mut db, &rollout, &registered, app.clock.now()).await?;
+        let json = shown(&mut db, &app.key, (&rollout, &registered), app.clock.now()).await?;
         Ok((StatusCode::CREATED, Json(json)).into_response())
     }
 }

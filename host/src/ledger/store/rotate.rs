@@ -101,6 +101,8 @@ pub async fn rotate(
     let closing_record = retired.change("retire");
     let last: LastRecord = records::append_after(&mut transaction, old, last, &[closing_record], cause.at).await?;
     key::rebind(&mut transaction, &next, cause.at).await?;
+    // What the old key sealed. Hosts begin to count again.
+    sqlx::query!("delete from rollout_evidence").execute(&mut *transaction).await?;
     let changes = [vec![retired.change("succeed")], covered].concat();
     records::append_after(&mut transaction, new, last, &changes, cause.at).await?;
     transaction.commit().await?;

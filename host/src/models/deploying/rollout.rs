@@ -229,7 +229,7 @@ impl Rollouts<'_> {
     async fn settle_one(&self, db: &mut PgConnection, rollout: &Rollout) -> Result<(), sqlx::Error> {
         let Rollout { kind, epoch, canary, ref bounds, .. } = *rollout;
         let Some(deployed) = seen(db, kind, epoch).await? else { return self.end(db, rollout).await };
-        let evidence = Evidence::of(&comparisons::of_epoch(db, kind, epoch, true).await?, canary);
+        let evidence = Evidence::of(&comparisons::evidence(db, self.key, (kind, epoch, canary)).await?, canary);
         let seconds = (checked_time(db, self.clock).await? - rollout.step_at).whole_seconds();
         match evidence.judge(bounds, seconds) {
             Judgment::Violated(why) => self.stop(db, rollout, &deployed, &why).await,

@@ -15,7 +15,7 @@ use crate::sealing::ChainKey;
 
 /// Comparisons that cannot be stored are kept for the next call.
 pub(super) async fn settle(db: &PgPool, key: &ChainKey, models: &Models, clock: &Clock) -> Result<(), sqlx::Error> {
-    store_comparisons(db, models).await?;
+    store_comparisons(db, key, models).await?;
     for canary in models.snapshot().failed_canaries() {
         let db = db.acquire().await?;
         let done = within(db, DATABASE_TIME_MAX, async |db| withdraw(db, key, &canary, models, clock).await).await;
@@ -27,14 +27,21 @@ pub(super) async fn settle(db: &PgPool, key: &ChainKey, models: &Models, clock: 
     Ok(())
 }
 
-async fn store_comparisons(db: &PgPool, models: &Models) -> Result<(), sqlx::Error> {
+async fn store_comparisons(db: &PgPool, key: &ChainKey, models: &Models) -> Result<(), sqlx::Error> {
     let counts = models.observer().take();
-    if counts.is_empty() {
+    let (rows, evidence): (Vec<_>, _) = (counts.iter().map(stored).collect(), models.observer().evidence());
+    if rows.is_empty() && evidence.is_empty() {
         return Ok(());
     }
-    let rows: Vec<_> = counts.iter().map(stored).collect();
+    let store = async |db: &mut PgConnection| {
+        // Repeating this changes nothing more, repeating what follows would.
+        for it in &evidence {
+            comparisons::testify(db, key, it).await?;
+        }
+        comparisons::add(db, &rows).await
+    };
     let stored = match db.acquire().await {
-        Ok(db) => within(db, DATABASE_TIME_MAX, async |db| comparisons::add(db, &rows).await).await,
+        Ok(db) => within(db, DATABASE_TIME_MAX, store).await,
         Err(error) => Err(error),
     };
     stored.inspect_err(|_| models.observer().give_back(counts))

@@ -11,7 +11,9 @@ use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::db::comparisons::Count;
+use uuid::Uuid;
+
+use crate::db::comparisons::{Count, Evidence};
 use crate::domain::model::{Digest, ModelKind};
 use crate::models::observing::drift::Reference;
 use crate::models::observing::measure::{
@@ -51,6 +53,8 @@ type Job = Box<dyn FnOnce(&Tally) + Send>;
 pub struct Observer {
     jobs: SyncSender<Job>,
     tally: Arc<Tally>,
+    /// Which host counted: another one after every start.
+    host_id: Uuid,
 }
 
 impl Observer {
@@ -65,7 +69,7 @@ impl Observer {
         let counted = Arc::clone(&tally);
         let work = move || queue.into_iter().for_each(|job| job(&counted));
         std::thread::Builder::new().name("observer".to_owned()).spawn(work).expect("a thread");
-        Self { jobs, tally }
+        Self { jobs, tally, host_id: Uuid::new_v4() }
     }
 
     /// Queues a request for comparison, or counts it as dropped.
@@ -74,7 +78,7 @@ impl Observer {
         let route = Arc::clone(route);
         let job: Job = Box::new(move |tally| tally.compare(&route, observation));
         if let Err(TrySendError::Full(_)) = self.jobs.try_send(job) {
-            self.tally.count((K::KIND, epoch, champion, Measure::Dropped, 0, 0));
+            self.tally.count((K::KIND, epoch, champion, Measure::Dropped, 0));
         }
     }
 
@@ -86,14 +90,29 @@ impl Observer {
         error: &ScoreError,
         witness: Option<u64>,
     ) {
-        let user = self.tally.admit(K::KIND, route.epoch, witness);
-        self.tally.fail(K::KIND, route.epoch, digest_of(challenger), error, user);
+        let witness = self.tally.admit(K::KIND, route.epoch, witness);
+        self.tally.fail(K::KIND, route.epoch, digest_of(challenger), error, witness);
     }
 
     /// Takes the counts since the last call.
     pub(crate) fn take(&self) -> Vec<(Key, i64)> {
         let mut seen = self.tally.seen.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *seen).into_iter().collect()
+    }
+
+    /// What this host saw of the present challengers, for rollouts to go by.
+    pub(crate) fn evidence(&self) -> Vec<Evidence> {
+        let witnesses = self.tally.witnesses.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_challengers = witnesses.iter().flat_map(|(kind, it)| {
+            it.counts.iter().map(|(digest, counts)| {
+                let count =
+                    |(&(measure, bucket), &count): (&(Measure, i32), &i64)| (measure.to_string(), bucket, count);
+                let mut counts: Vec<_> = counts.iter().map(count).collect();
+                counts.sort();
+                Evidence { kind: *kind, epoch: it.epoch, digest: *digest, host_id: self.host_id, counts }
+            })
+        });
+        of_challengers.collect()
     }
 
     /// Returns counts that could not be stored.
@@ -104,23 +123,23 @@ impl Observer {
 }
 
 /// A count as a row.
-pub(crate) fn stored(((kind, epoch, digest, measure, bucket, user), count): &(Key, i64)) -> (Count, i64) {
-    let (kind, epoch, digest, bucket, count) = (*kind, *epoch, *digest, *bucket, *count);
-    (Count { kind, epoch, digest, measure: measure.to_string(), bucket, count }, *user)
+pub(crate) fn stored(&((kind, epoch, digest, measure, bucket), count): &(Key, i64)) -> Count {
+    Count { kind, epoch, digest, measure: measure.to_string(), bucket, count }
 }
 
 fn digest_of<K: Kind>(model: &Model<K>) -> Digest {
     model.scorer.identity().digest
 }
 
-/// Kind, epoch of the deployment, component, measure, bucket and, for evidence, the user's hash.
-pub(crate) type Key = (ModelKind, i64, Digest, Measure, i32, i64);
+/// Kind, epoch of the deployment, component, measure and bucket.
+pub(crate) type Key = (ModelKind, i64, Digest, Measure, i32);
 
-/// How many decisions of each user were evidence at a step.
+/// How many decisions of each user were evidence at a step, and what they say of each challenger.
 #[derive(Default)]
 struct Witnesses {
     epoch: i64,
     users: HashMap<u64, u8>,
+    counts: HashMap<Digest, HashMap<(Measure, i32), i64>>,
 }
 
 #[derive(Default)]
@@ -140,51 +159,66 @@ impl Tally {
         keys.iter().for_each(|key| *seen.entry(*key).or_default() += 1);
     }
 
-    fn fail(&self, kind: ModelKind, epoch: i64, digest: Digest, error: &ScoreError, user: Option<i64>) {
-        if let Some(failure) = Failure::of(error) {
-            self.count((kind, epoch, digest, Measure::Failed, failure as i32, user.unwrap_or_default()));
+    /// Counts what also is evidence, if a witness saw it.
+    fn count_evidence(&self, keys: &[Key], witness: Option<u64>) {
+        self.count_all(keys);
+        if witness.is_none() {
+            return;
+        }
+        let mut witnesses = self.witnesses.lock().unwrap_or_else(PoisonError::into_inner);
+        for (kind, epoch, digest, measure, bucket) in keys {
+            if let Some(present) = witnesses.get_mut(kind).filter(|it| it.epoch == *epoch) {
+                *present.counts.entry(*digest).or_default().entry((*measure, *bucket)).or_default() += 1;
+            }
         }
     }
 
-    /// The user's hash as it is stored, never 0, if another decision of theirs is evidence at this step.
-    fn admit(&self, kind: ModelKind, epoch: i64, witness: Option<u64>) -> Option<i64> {
-        let user = witness?.max(1);
+    fn fail(&self, kind: ModelKind, epoch: i64, digest: Digest, error: &ScoreError, witness: Option<u64>) {
+        if let Some(failure) = Failure::of(error) {
+            self.count_evidence(&[(kind, epoch, digest, Measure::Failed, failure as i32)], witness);
+        }
+    }
+
+    /// The user, if another decision of theirs is evidence at this step.
+    fn admit(&self, kind: ModelKind, epoch: i64, witness: Option<u64>) -> Option<u64> {
+        let user = witness?;
         let mut witnesses = self.witnesses.lock().unwrap_or_else(PoisonError::into_inner);
-        let Witnesses { epoch: present, users } = witnesses.entry(kind).or_default();
+        let Witnesses { epoch: present, users, counts } = witnesses.entry(kind).or_default();
         if *present < epoch {
             *present = epoch;
             users.clear();
+            counts.clear();
         }
         if *present != epoch || (users.len() >= USERS_MAX && !users.contains_key(&user)) {
             return None;
         }
         let decisions = users.entry(user).or_default();
         *decisions = decisions.saturating_add(1);
-        (*decisions <= DECISIONS_OF_USER_MAX).then_some(user.cast_signed())
+        (*decisions <= DECISIONS_OF_USER_MAX).then_some(user)
     }
 
     /// Calls the versions that did not serve the request, and counts the results.
     fn compare<K: Kind>(&self, route: &Route<K>, observation: Observation<K>) {
         let Observation { request, user: asker, witness, champion, canary } = observation;
-        let user = self.admit(K::KIND, route.epoch, witness);
+        let witness = self.admit(K::KIND, route.epoch, witness);
         let of_champion = digest_of(&route.champion);
         let features = K::features(&request).into_iter().filter_map(|(name, value)| {
             let bucket = self.reference.bucket_of(K::KIND, name, value)?;
-            Some((K::KIND, route.epoch, of_champion, Measure::Feature(name), bucket, 0))
+            Some((K::KIND, route.epoch, of_champion, Measure::Feature(name), bucket))
         });
         let mut keys: Vec<Key> = features.collect();
-        keys.push((K::KIND, route.epoch, of_champion, Measure::Observed, 0, 0));
+        keys.push((K::KIND, route.epoch, of_champion, Measure::Observed, 0));
         self.count_all(&keys);
 
         let Some(champion) = champion.or_else(|| assess(&route.champion, &request).ok()) else { return };
         if let (Some(challenger), Some(answer)) = (&route.canary, canary) {
-            self.pair(route.epoch, user, (&challenger.model, &challenger.watch), &champion, answer);
+            self.pair(route.epoch, witness, (&challenger.model, &challenger.watch), &champion, answer);
         }
         for shadow in route.shadows.iter().filter(|shadow| !shadow.watch.has_failed()) {
             match assess(&shadow.model, &request) {
-                Ok(answer) => self.pair(route.epoch, user, (&shadow.model, &shadow.watch), &champion, answer),
+                Ok(answer) => self.pair(route.epoch, witness, (&shadow.model, &shadow.watch), &champion, answer),
                 Err(error) => {
-                    self.fail(K::KIND, route.epoch, digest_of(&shadow.model), &error, user);
+                    self.fail(K::KIND, route.epoch, digest_of(&shadow.model), &error, witness);
                     // A shadow answers nobody, so failures for any caller count, once for each.
                     shadow.watch.fail(asker, &error);
                 }
@@ -195,35 +229,31 @@ impl Tally {
     fn pair<K: Kind>(
         &self,
         epoch: i64,
-        user: Option<i64>,
+        witness: Option<u64>,
         (challenger, watch): (&Model<K>, &Watch),
         (was, was_in): &(K::Assessment, Duration),
         (is, is_in): (K::Assessment, Duration),
     ) {
         let (class_was, class_is) = (K::class(was), K::class(&is));
         let (score_was, score_is) = (K::score(was), K::score(&is));
-        if let Some(user) = user {
-            watch.compare(user.cast_unsigned(), class_was != class_is);
+        if let Some(user) = witness {
+            watch.compare(user, class_was != class_is);
         }
         challenger.traffic.compare(class_was != class_is);
-        let key_of = |measure, bucket, user| (K::KIND, epoch, digest_of(challenger), measure, bucket, user);
-        let key = |measure, bucket| key_of(measure, bucket, 0);
-        let evidence = |measure, bucket| key_of(measure, bucket, user.unwrap_or_default());
-        self.count_all(&[
-            key(Measure::Difference, bucket_of_difference(score_is - score_was)),
-            evidence(Measure::ChampionTime, bucket_of_time(*was_in)),
-            evidence(Measure::ChallengerTime, bucket_of_time(is_in)),
-        ]);
-        if K::IS_PRIVATE {
-            // Only whether they agree, not on what.
-            self.count(evidence(Measure::Flip, bucket_of_flip(0, usize::from(class_was != class_is))));
-            return;
+        let key = |measure, bucket| (K::KIND, epoch, digest_of(challenger), measure, bucket);
+        // If private, only whether they agree, not on what.
+        let flip = if K::IS_PRIVATE { (0, usize::from(class_was != class_is)) } else { (class_was, class_is) };
+        let evidence = [
+            key(Measure::Flip, bucket_of_flip(flip.0, flip.1)),
+            key(Measure::ChampionTime, bucket_of_time(*was_in)),
+            key(Measure::ChallengerTime, bucket_of_time(is_in)),
+        ];
+        self.count_evidence(&evidence, witness);
+        self.count(key(Measure::Difference, bucket_of_difference(score_is - score_was)));
+        if !K::IS_PRIVATE {
+            self.count(key(Measure::ChampionScore, bucket_of_score(score_was)));
+            self.count(key(Measure::ChallengerScore, bucket_of_score(score_is)));
         }
-        self.count_all(&[
-            evidence(Measure::Flip, bucket_of_flip(class_was, class_is)),
-            key(Measure::ChampionScore, bucket_of_score(score_was)),
-            key(Measure::ChallengerScore, bucket_of_score(score_is)),
-        ]);
     }
 }
 

@@ -173,7 +173,7 @@ impl Report {
                 Self::of(&nothing, None, &[], &registered)
             }));
         };
-        let counts = comparisons::of_epoch(db, kind, history[at].epoch, false).await?;
+        let counts = comparisons::of_epoch(db, kind, history[at].epoch).await?;
         let registered = components::list(db).await?;
         // The next change records whether the canary was withdrawn.
         let after = at.checked_sub(1).map(|newer| &history[newer]);
