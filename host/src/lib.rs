@@ -45,7 +45,6 @@ pub(crate) mod telemetry;
 pub mod wasm;
 pub(crate) mod workers;
 
-pub use http::admin::rollout::two_people;
 pub use http::{assist_router, ledger_router};
 
 /// The database schema, applied by `caudal migrate`, or by a command whose role owns the tables.

@@ -10,7 +10,6 @@ use tokio::task::JoinHandle;
 use crate::app::App;
 use crate::app::start::{Config, Tasks};
 use crate::clock::Clock;
-use crate::http::admin::rollout::two_people;
 use crate::http::server::tls::RELOAD_EVERY;
 use crate::http::server::{self, Lanes, Listener, Threads};
 use crate::ledger::store::Postgres;
@@ -60,7 +59,7 @@ impl Host {
         let log = decision_log.then(|| DecisionLog::start(db.clone(), clock.clone()));
         let models = Models::with_log(registry, log);
         let model_keys = config.settings.model_keys.clone();
-        let (swapped, rules) = (models.clone(), (model_keys, two_people(&config.settings)));
+        let (swapped, rules) = (models.clone(), (model_keys, config.settings.approvals.map(|it| it.lifetime)));
         let swapper = Swapper::start(db.clone(), key, swapped, runtime.clone(), clock.clone(), rules)
             .await
             .context("cannot read which models are deployed")?;

@@ -26,7 +26,6 @@ use caudal::ledger::batch::Terms;
 use caudal::ledger::chain::ChainKey;
 use caudal::ledger::{Ledger, LedgerConfig};
 use caudal::models::decisions::DecisionLog;
-use caudal::models::deploying::rollout::TwoPeople;
 use caudal::models::deploying::swap::{Swapper, SwapperHandle};
 use caudal::models::serving::route::Route;
 use caudal::models::signing::ModelKeys;
@@ -70,7 +69,7 @@ pub(crate) struct TestApp {
     /// Sends scheduled transfers when a test says so.
     pub(crate) scheduler: Scheduler,
     pub(crate) model_keys: Arc<ModelKeys>,
-    two_people: Option<TwoPeople>,
+    approval_lifetime: Option<Duration>,
     pub(crate) ledger: Endpoint,
     pub(crate) assist: Endpoint,
 }
@@ -218,7 +217,7 @@ impl TestApp {
             published: options.published,
             model_keys: options.model_keys.clone(),
         };
-        let two_people = caudal::two_people(&settings);
+        let approval_lifetime = settings.approvals.map(|policy| policy.lifetime);
         let config = Config {
             barrier: Barrier::new(served.pool(), Durability::Local, Timeline::default()),
             tokens: options.tokens.unwrap_or_else(|| Verifier::with_secret(SECRET, token_config())),
@@ -242,7 +241,7 @@ impl TestApp {
             tasks,
             scheduler,
             model_keys: options.model_keys,
-            two_people,
+            approval_lifetime,
             ledger,
             assist,
         }
@@ -253,7 +252,7 @@ impl TestApp {
         let runtime = Runtime::new().unwrap();
         let (db, models, clock) = (self.served.pool(), self.models.clone(), self.clock.clone());
         Follower(
-            Swapper::start(db, ledger_key(), models, runtime, clock, (self.model_keys.clone(), self.two_people))
+            Swapper::start(db, ledger_key(), models, runtime, clock, (self.model_keys.clone(), self.approval_lifetime))
                 .await
                 .unwrap(),
             self.served.clone(),

@@ -1,5 +1,9 @@
 //! Actions that take two operators. What may be carried out is what the audit records say, not the row alone.
 
+mod action;
+
+pub(crate) use action::{Action, CanaryVersion, OwnLimits, Start, Versions};
+
 use std::time::Duration;
 
 use sqlx::{Connection as _, PgConnection};
@@ -37,6 +41,29 @@ impl Step {
             Self::Execute => "execute",
         }
     }
+}
+
+/// Stores an action for a second person.
+pub(crate) async fn propose(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    (approval_id, action, reason): (Uuid, &Action, &str),
+    by: &Person,
+    (now, lifetime): (OffsetDateTime, Duration),
+) -> Result<Approval, sqlx::Error> {
+    let proposed = Approval {
+        approval_id,
+        action: serde_json::to_string(action).map_err(|error| sqlx::Error::Encode(error.into()))?,
+        reason: reason.to_owned(),
+        proposed_by: by.clone(),
+        proposed_at: now,
+        expires_at: now + lifetime,
+        decision: None,
+        executed_at: None,
+        claimed_until: None,
+    };
+    save(db, key, None, &proposed, (Step::Propose, by), now).await?;
+    Ok(proposed)
 }
 
 /// Inserts a new one, or replaces `before`; `None` if that changed meanwhile, or is claimed. Approving and resuming claim

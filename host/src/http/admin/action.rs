@@ -3,7 +3,6 @@
 use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
@@ -12,7 +11,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::audit::{self, Event};
 use crate::auth::scope::{LEDGER_OPERATE, MODELS_ADMIN, RULES_ADMIN};
-use crate::db::approvals::{self, Step, save};
+use crate::db::approvals::{self, Action};
 use crate::db::payments::{self, SeenPayment};
 use crate::domain::approval::{Approval, Person, State};
 use crate::domain::model::{Digest, ModelKind};
@@ -27,96 +26,6 @@ pub(super) const APPROVALS_LISTED_MAX: i64 = 1_000;
 /// Actions of one person that may wait: operators decide on a few a day, and a list of a thousand must have room for
 /// those of others.
 const PENDING_OF_PERSON_MAX: usize = 100;
-
-/// Its JSON is stored, and approved byte for byte. Ids of what it makes are part of it, so that it can be repeated.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
-pub(super) enum Action {
-    Deploy {
-        kind: String,
-        versions: Versions,
-    },
-    StartRollout {
-        kind: String,
-        rollout: Start,
-    },
-    SettlePayment {
-        transaction_id: Uuid,
-        /// As the first operator saw it; likewise below.
-        payment: SeenPayment,
-    },
-    RefusePayment {
-        transaction_id: Uuid,
-        payment: SeenPayment,
-    },
-    Reverse {
-        transaction_id: Uuid,
-        payment: SeenPayment,
-        reversal_id: Uuid,
-    },
-    Fund {
-        account_id: Uuid,
-        /// In pesos.
-        amount: String,
-        transaction_id: Uuid,
-    },
-    SetLimits {
-        user: String,
-        limits: OwnLimits,
-    },
-}
-
-/// The versions to deploy in place of those of an epoch.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Versions {
-    pub(super) epoch: i64,
-    pub(super) champion: String,
-    pub(super) canary: Option<CanaryVersion>,
-    pub(super) shadows: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) minimum_release: Option<String>,
-    /// What the operator knows of, for the second one to read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) despite_setback: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) ends_canary: Option<String>,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct CanaryVersion {
-    pub(super) version: String,
-    pub(super) percent: u8,
-    pub(super) max_flip_percent: u8,
-}
-
-/// A rollout beside the deployment of an epoch.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Start {
-    pub(super) rollout_id: Uuid,
-    pub(super) epoch: i64,
-    pub(super) canary: String,
-    pub(super) steps: Vec<u8>,
-    pub(super) step_decisions: u32,
-    pub(super) step_seconds: u32,
-    pub(super) max_failure_percent: u8,
-    pub(super) max_flip_percent: u8,
-    pub(super) max_latency_percent: u16,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) despite_setback: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) ends_canary: Option<String>,
-}
-
-/// A user's own limits, in pesos.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct OwnLimits {
-    pub(super) per_transfer: Option<String>,
-    pub(super) per_day: Option<String>,
-}
 
 /// An amount in an action.
 pub(super) fn amount(text: &str) -> Result<Money, Error> {
@@ -157,18 +66,8 @@ pub(super) async fn propose(app: &App, by: &Person, action: &Action, reason: &st
     {
         return Err(Error::TooManyRequests("proposals"));
     }
-    let proposed = Approval {
-        approval_id: app.clock.new_id(),
-        action: serde_json::to_string(action).map_err(|error| Error::Internal(error.into()))?,
-        reason: reason.to_owned(),
-        proposed_by: by.clone(),
-        proposed_at: now,
-        expires_at: now + policy.lifetime,
-        decision: None,
-        executed_at: None,
-        claimed_until: None,
-    };
-    save(&mut db, &app.key, None, &proposed, (Step::Propose, &proposed.proposed_by), now).await?;
+    let proposal = (app.clock.new_id(), action, reason);
+    let proposed = approvals::propose(&mut db, &app.key, proposal, by, (now, policy.lifetime)).await?;
     audit::done(Event::ActionProposed, &by.name, &proposed.approval_id);
     let location = format!("/admin/approvals/{}", proposed.approval_id);
     Ok(Some((StatusCode::ACCEPTED, [(header::LOCATION, location)], Json(shown(proposed, now)?)).into_response()))

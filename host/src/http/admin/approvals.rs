@@ -5,13 +5,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 
-use super::action::{APPROVALS_LISTED_MAX, Action, ApprovalJson, digest_of, shown};
+use super::action::{APPROVALS_LISTED_MAX, ApprovalJson, digest_of, shown};
 use super::versions::kind_of;
 use super::{accounts, payments, reversals};
 use crate::app::App;
 use crate::audit::{self, Event};
 use crate::auth::{Approver, AuthError};
-use crate::db::approvals::{self, Step};
+use crate::db::approvals::{self, Action, Step};
 use crate::domain::approval::{Approval, Refusal};
 use crate::domain::transfer::Report;
 use crate::http::error::Error;

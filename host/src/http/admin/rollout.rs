@@ -6,7 +6,7 @@ use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::app::{App, Settings};
+use crate::app::App;
 use crate::audit::{self, Event};
 use crate::auth::Operator;
 use crate::auth::reader::Reader;
@@ -14,14 +14,13 @@ use crate::db::components::{self, Component};
 use crate::db::{comparisons, rollouts};
 use crate::domain::model::ModelKind;
 use crate::domain::rollout::{Bounds, Rollout, RolloutState};
-use crate::http::admin::action::{Action, Versions};
 use crate::http::admin::names::name_of;
 use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;
 use crate::http::extract::{AssistBody, Unpaged};
 use crate::http::ledger::accounts::{ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::models::deploying::catalog::REASON_CHARS_MAX;
-use crate::models::deploying::rollout::{self, Order, Ordered, Promotion, TwoPeople};
+use crate::models::deploying::rollout::{self, Order, Ordered};
 use crate::models::observing::evidence::{Evidence, Judgment};
 use crate::models::observing::report::Share;
 use crate::schema::{answer, request};
@@ -89,24 +88,6 @@ answer! {
     pub(crate) struct RolloutsJson as "Rollouts" {
         rollouts: Vec<RolloutJson>,
     }
-}
-
-/// How this host's promotions wait for a second operator.
-pub fn two_people(settings: &Settings) -> Option<TwoPeople> {
-    settings.approvals.map(|policy| TwoPeople { lifetime: policy.lifetime, action: promotion })
-}
-
-fn promotion(it: &Promotion) -> serde_json::Result<String> {
-    let versions = Versions {
-        epoch: it.epoch,
-        champion: it.champion.clone(),
-        canary: None,
-        shadows: it.shadows.clone(),
-        minimum_release: None,
-        despite_setback: it.despite_setback.then(|| it.champion.clone()),
-        ends_canary: None,
-    };
-    serde_json::to_string(&Action::Deploy { kind: it.kind.to_string(), versions })
 }
 
 /// A kind's rollouts, newest first.

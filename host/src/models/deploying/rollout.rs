@@ -13,11 +13,11 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::clock::Clock;
-use crate::db::approvals::{self, Step};
+use crate::db::approvals::{self, Action, Step, Versions};
 use crate::db::deployments::{self, Canary, Deployment};
 use crate::db::session::{checked_time, within};
 use crate::db::{comparisons, components, rollouts};
-use crate::domain::approval::{Approval, Person, State};
+use crate::domain::approval::{Person, State};
 use crate::domain::model::{Digest, ModelKind};
 use crate::domain::rollout::{Rollout, RolloutState, WHOLE};
 use crate::metrics::Metrics;
@@ -31,26 +31,6 @@ pub const ROLLOUT: &str = "rollout";
 
 /// Changes searched for the one that ended a rollout's step.
 const HISTORY_MAX: i64 = 100;
-
-/// How promoting a scorer of transfers waits for a second operator.
-#[derive(Clone, Copy)]
-pub struct TwoPeople {
-    /// How long a proposal can be approved.
-    pub lifetime: Duration,
-    /// The action that they approve, as JSON.
-    pub action: fn(&Promotion) -> serde_json::Result<String>,
-}
-
-/// The deployment that makes a canary the champion.
-#[derive(Debug)]
-pub struct Promotion {
-    pub kind: ModelKind,
-    /// The deployment that it replaces.
-    pub epoch: i64,
-    pub champion: String,
-    pub shadows: Vec<String>,
-    pub despite_setback: bool,
-}
 
 /// What an operator does to an open rollout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,7 +187,8 @@ async fn withdraw(
 /// Looks after the open rollouts.
 pub(super) struct Rollouts<'a> {
     pub(super) key: &'a ChainKey,
-    pub(super) two_people: Option<TwoPeople>,
+    /// How long a promotion of `risk` waits for a second operator; `None` if one is enough.
+    pub(super) approval_lifetime: Option<Duration>,
     pub(super) clock: &'a Clock,
     pub(super) metrics: &'a Metrics,
 }
@@ -274,9 +255,9 @@ impl Rollouts<'_> {
         let (now, percent) = (self.clock.now(), rollout.next_percent());
         if percent == WHOLE
             && rollout.kind == ModelKind::Risk
-            && let Some(two_people) = self.two_people
+            && let Some(lifetime) = self.approval_lifetime
         {
-            return self.propose(db, rollout, deployed, two_people).await;
+            return self.propose(db, rollout, deployed, lifetime).await;
         }
         let (step, epoch, step_at) = (rollout.step + 1, rollout.epoch + 1, now);
         let detail = evidence.summary();
@@ -300,41 +281,33 @@ impl Rollouts<'_> {
         db: &mut PgConnection,
         rollout: &Rollout,
         deployed: &Deployment,
-        two_people: TwoPeople,
+        lifetime: Duration,
     ) -> Result<(), sqlx::Error> {
         let registered = components::list(&mut *db).await?;
         let name = |digest: Digest| registered.iter().find(|it| it.digest == digest).map(|it| it.model_version.clone());
         let Some(champion) = name(rollout.canary) else { return Ok(()) };
-        let promotion = Promotion {
-            kind: rollout.kind,
+        let versions = Versions {
             epoch: rollout.epoch,
+            despite_setback: rollout.despite_setback.then(|| champion.clone()),
             champion,
+            canary: None,
             shadows: deployed.shadows.iter().filter_map(|digest| name(*digest)).collect(),
-            despite_setback: rollout.despite_setback,
+            minimum_release: None,
+            ends_canary: None,
         };
-        let action = (two_people.action)(&promotion).map_err(|error| sqlx::Error::Encode(error.into()))?;
-        let now = self.clock.now();
-        let proposed = Approval {
-            approval_id: self.clock.new_id(),
-            action,
-            reason: format!("last step of the rollout: {}", rollout.reason),
-            proposed_by: rollout.started_by.clone(),
-            proposed_at: now,
-            expires_at: now + two_people.lifetime,
-            decision: None,
-            executed_at: None,
-            claimed_until: None,
-        };
-        let detail = format!("its promotion waits for a second operator: approval {}", proposed.approval_id);
+        let action = Action::Deploy { kind: rollout.kind.to_string(), versions };
+        let (now, approval_id) = (self.clock.now(), self.clock.new_id());
+        let detail = format!("its promotion waits for a second operator: approval {approval_id}");
         let waiting = rollout.with_state(RolloutState::Waiting, detail, ROLLOUT, now);
-        let after = Rollout { approval_id: Some(proposed.approval_id), ..waiting };
+        let after = Rollout { approval_id: Some(approval_id), ..waiting };
         let Some(mut transaction) = rollouts::claim(db, self.key, rollout).await? else { return Ok(()) };
         rollouts::update(&mut transaction, &after).await?;
-        let step = (Step::Propose, &proposed.proposed_by);
-        approvals::save(&mut transaction, self.key, None, &proposed, step, now).await?;
+        let reason = format!("last step of the rollout: {}", rollout.reason);
+        let proposal = (approval_id, &action, &*reason);
+        approvals::propose(&mut transaction, self.key, proposal, &rollout.started_by, (now, lifetime)).await?;
         rollouts::record(&mut transaction, self.key, &after, "propose", now).await?;
         transaction.commit().await?;
-        tracing::info!(kind = %rollout.kind, approval = %proposed.approval_id, "a promotion waits for a second operator");
+        tracing::info!(kind = %rollout.kind, approval = %approval_id, "a promotion waits for a second operator");
         Ok(())
     }
 

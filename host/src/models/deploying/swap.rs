@@ -28,7 +28,6 @@ use crate::domain::model::{Digest, ModelKind};
 use crate::models::deploying::built_in::register_built_in;
 use crate::models::deploying::loading::{Components, DATABASE_TIME_MAX, LoadResult, checked};
 use crate::models::deploying::reporter::{Reporter, leave};
-use crate::models::deploying::rollout::TwoPeople;
 use crate::models::deploying::traffic_writer::TrafficWriter;
 use crate::models::deploying::upkeep::{Duty, Upkeep};
 use crate::models::serving::active::Models;
@@ -82,7 +81,7 @@ impl Swapper {
         models: Models,
         runtime: Runtime,
         clock: Clock,
-        (keys, two_people): (Arc<ModelKeys>, Option<TwoPeople>),
+        (keys, approval_lifetime): (Arc<ModelKeys>, Option<Duration>),
     ) -> Result<SwapperHandle, sqlx::Error> {
         let mut connection = db.acquire().await?;
         register_built_in(&mut connection, &key, &runtime, clock.now()).await?;
@@ -95,7 +94,7 @@ impl Swapper {
         let host = reporter.host;
         let (loaded, in_memory) = watch::channel(HashMap::new());
         let (settled, in_service) = Default::default();
-        let upkeep = Upkeep { db, key, models, clock, two_people, loaded: in_memory, looked: Notify::new() };
+        let upkeep = Upkeep { db, key, models, clock, approval_lifetime, loaded: in_memory, looked: Notify::new() };
         let upkeep = Arc::new(upkeep);
         let (of_tasks, is_disconnected) = (Arc::clone(&upkeep), false);
         let mut swapper = Self { upkeep, runtime, settled, in_service, components, loaded, is_disconnected };

@@ -12,7 +12,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::clock::Clock;
 use crate::domain::model::Digest;
 use crate::models::deploying::reporter::Reporter;
-use crate::models::deploying::rollout::{Rollouts, TwoPeople};
+use crate::models::deploying::rollout::Rollouts;
 use crate::models::deploying::traffic_writer::TrafficWriter;
 use crate::models::deploying::withdrawal::settle;
 use crate::models::serving::active::Models;
@@ -49,7 +49,7 @@ pub(super) struct Upkeep {
     pub(super) key: ChainKey,
     pub(super) models: Models,
     pub(super) clock: Clock,
-    pub(super) two_people: Option<TwoPeople>,
+    pub(super) approval_lifetime: Option<Duration>,
     pub(super) loaded: watch::Receiver<HashMap<Digest, LoadedComponent>>,
     /// This host has looked at the deployments.
     pub(super) looked: Notify,
@@ -78,7 +78,7 @@ impl Upkeep {
     }
 
     async fn perform(&self, duty: &mut Duty) -> Result<(), sqlx::Error> {
-        let Self { db, key, models, clock, two_people, loaded, .. } = self;
+        let Self { db, key, models, clock, approval_lifetime, loaded, .. } = self;
         match duty {
             Duty::Comparisons => settle(db, key, models, clock).await,
             Duty::Traffic(writer) => {
@@ -86,7 +86,8 @@ impl Upkeep {
                 writer.store(db, &loaded, clock.now()).await
             }
             Duty::Rollouts => {
-                Rollouts { key, two_people: *two_people, clock, metrics: models.metrics() }.settle(db).await
+                let approval_lifetime = *approval_lifetime;
+                Rollouts { key, approval_lifetime, clock, metrics: models.metrics() }.settle(db).await
             }
             Duty::Report(reporter) => reporter.report(db, models).await,
         }

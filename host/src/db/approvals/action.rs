@@ -1,0 +1,96 @@
+//! What operators can ask for that may take a second person.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::db::payments::SeenPayment;
+
+/// Its JSON is stored, and approved byte for byte. Ids of what it makes are part of it, so that it can be repeated.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+pub(crate) enum Action {
+    Deploy {
+        kind: String,
+        versions: Versions,
+    },
+    StartRollout {
+        kind: String,
+        rollout: Start,
+    },
+    SettlePayment {
+        transaction_id: Uuid,
+        /// As the first operator saw it; likewise below.
+        payment: SeenPayment,
+    },
+    RefusePayment {
+        transaction_id: Uuid,
+        payment: SeenPayment,
+    },
+    Reverse {
+        transaction_id: Uuid,
+        payment: SeenPayment,
+        reversal_id: Uuid,
+    },
+    Fund {
+        account_id: Uuid,
+        /// In pesos.
+        amount: String,
+        transaction_id: Uuid,
+    },
+    SetLimits {
+        user: String,
+        limits: OwnLimits,
+    },
+}
+
+/// The versions to deploy in place of those of an epoch.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Versions {
+    pub(crate) epoch: i64,
+    pub(crate) champion: String,
+    pub(crate) canary: Option<CanaryVersion>,
+    pub(crate) shadows: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) minimum_release: Option<String>,
+    /// What the operator knows of, for the second one to read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) despite_setback: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ends_canary: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct CanaryVersion {
+    pub(crate) version: String,
+    pub(crate) percent: u8,
+    pub(crate) max_flip_percent: u8,
+}
+
+/// A rollout beside the deployment of an epoch.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Start {
+    pub(crate) rollout_id: Uuid,
+    pub(crate) epoch: i64,
+    pub(crate) canary: String,
+    pub(crate) steps: Vec<u8>,
+    pub(crate) step_decisions: u32,
+    pub(crate) step_seconds: u32,
+    pub(crate) max_failure_percent: u8,
+    pub(crate) max_flip_percent: u8,
+    pub(crate) max_latency_percent: u16,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) despite_setback: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ends_canary: Option<String>,
+}
+
+/// A user's own limits, in pesos.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct OwnLimits {
+    pub(crate) per_transfer: Option<String>,
+    pub(crate) per_day: Option<String>,
+}
