@@ -117,7 +117,7 @@ async fn a_name_can_be_seen_and_reads_as_it_is_written(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn invisible_characters_do_not_hide_ones_own_account(db: PgPool) {
-    let app = TestApp::new(db.clone()).await;
+    let app = TestApp::new(db).await;
     let ana = app.user("ana");
     let from = ana.open_account(PAYEE_CLABE).await;
     let hidden = format!("{}\u{200b}{}", &PAYEE_CLABE[..6], &PAYEE_CLABE[6..]);
@@ -125,7 +125,7 @@ async fn invisible_characters_do_not_hide_ones_own_account(db: PgPool) {
     refused(&app, ana.post(PATH, body), 400, "validation-failed", Some("accountNumber")).await;
     // One that was saved before they were refused.
     let to = ana.save_payee("Me", "1").await;
-    sqlx::query("update beneficiary set account_number = $1").bind(&hidden).execute(&db).await.unwrap();
+    app.write(&format!("update beneficiary set account_number = '{hidden}'")).await;
     let sent = ana.transfer(&from, &to, "1").await;
     sent.assert_problem(400, "same-account", Some("toBeneficiaryId"));
 }

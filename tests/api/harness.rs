@@ -24,6 +24,7 @@ use caudal::enforcement::acknowledgment::Acknowledgments;
 use caudal::http::endpoint::Endpoint;
 use caudal::ledger::batch::Terms;
 use caudal::ledger::chain::ChainKey;
+use caudal::ledger::store::proof;
 use caudal::ledger::{Ledger, LedgerConfig};
 use caudal::models::decisions::DecisionLog;
 use caudal::models::deploying::swap::{Swapper, SwapperHandle};
@@ -317,6 +318,13 @@ impl TestApp {
     /// A client of the assistance API with the token of another operator than [`Self::operator`]'s.
     pub(crate) fn operator_named(&self, name: &str, scope: &str) -> Client {
         self.ai().with("authorization", &format!("Bearer {}", self.token(name, Some(scope))))
+    }
+
+    /// Writes by SQL what a host would have written, with the audit records.
+    pub(crate) async fn write(&self, sql: &str) {
+        let mut db = self.db.acquire().await.unwrap();
+        sqlx::query(sqlx::AssertSqlSafe(sql.to_owned())).execute(&mut *db).await.unwrap();
+        proof::record_all(&mut db, &ledger_key(), self.clock.now()).await.unwrap();
     }
 
     pub(crate) fn stop_courier(&self) {

@@ -75,7 +75,7 @@ async fn a_decided_rejection_is_frozen(db: PgPool) {
     let from = ana.open_account(CLABE).await;
     let to = ana.save_payee("Luis", PAYEE_CLABE).await;
     let itself = ana.save_payee("Ana", CLABE).await;
-    sqlx::query("update app_user set per_transfer_limit = 2000000").execute(&app.db).await.unwrap();
+    app.write("update app_user set per_transfer_limit = 2000000").await;
     let cases = [
         ("funds", &to, "15000", "insufficient-funds"),
         ("limit", &to, "20000.01", "limit-exceeded"),
@@ -93,7 +93,6 @@ async fn a_decided_rejection_is_frozen(db: PgPool) {
         assert_eq!(app.rows().await, before, "{key}");
     }
     // Later credits do not turn a rejection into a success; a new key is decided again.
-    sqlx::query("update app_user set per_transfer_limit = null").execute(&app.db).await.unwrap();
     ana.with("idempotency-key", "funds").transfer(&from, &to, "15000").await.assert_problem(
         400,
         "insufficient-funds",

@@ -41,10 +41,7 @@ async fn a_users_own_limits_replace_the_default(db: PgPool) {
     refused(&app, ana.transfer(&other, &to, "50.01"), 400, "limit-exceeded", None).await;
     ana.transfer(&other, &to, "50").await.assert_status(200);
     let (theirs, payee) = (luis.open_account(CLABE).await, luis.save_payee("Eva", PAYEE_CLABE).await);
-    sqlx::query("update app_user set per_transfer_limit = 5000, per_day_limit = 900000 where owner = 'luis'")
-        .execute(&app.db)
-        .await
-        .unwrap();
+    app.write("update app_user set per_transfer_limit = 5000, per_day_limit = 900000 where owner = 'luis'").await;
     refused(&app, luis.transfer(&theirs, &payee, "50.01"), 400, "limit-exceeded", None).await;
     for _ in 0..8 {
         luis.transfer(&theirs, &payee, "50").await.assert_status(200);

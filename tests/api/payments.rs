@@ -93,7 +93,7 @@ async fn a_rejected_payment_is_refunded_and_does_not_count_for_the_day(db: PgPoo
     let app = app(db, Behaviour { rejected: 100, ..PROMPT }).await;
     let ana = app.user("ana");
     let (from, to) = account_and_payee(&ana).await;
-    sqlx::query("update app_user set per_day_limit = 10000").execute(&app.db).await.unwrap();
+    app.write("update app_user set per_day_limit = 10000").await;
     for _ in 0..3 {
         // The newest transaction is the one just sent.
         app.clock.advance(time::Duration::SECOND);

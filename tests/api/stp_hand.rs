@@ -152,9 +152,6 @@ async fn the_sender_is_what_the_bank_vouches_for(db: PgPool) {
         (body["cuentaOrdenante"].as_str().unwrap().to_owned(), body["nombreOrdenante"].as_str().unwrap().to_owned())
     };
     assert_eq!(sent(&typed, 1).await, (CLABE.to_owned(), "ND".to_owned()));
-    sqlx::query("update app_user set holder_name = 'Ana María López' where owner = 'ana'")
-        .execute(&app.db)
-        .await
-        .unwrap();
+    app.write("update app_user set holder_name = 'Ana María López' where owner = 'ana'").await;
     assert_eq!(sent(&issued, 2).await, (number, "Ana Maria Lopez".to_owned()));
 }

@@ -113,7 +113,7 @@ async fn the_rules_apply_a_users_limits(db: PgPool) {
     let from = ana.open_account(CLABE).await;
     let to = ana.save_payee("Luis", PAYEE_CLABE).await;
     let limits = "update app_user set per_transfer_limit = 10000, per_day_limit = 15000 where owner = 'ana'";
-    sqlx::query(limits).execute(&app.db).await.unwrap();
+    app.write(limits).await;
     refused(&app, ana.transfer(&from, &to, "100.01"), 400, "limit-exceeded", Some("amount")).await;
     ana.transfer(&from, &to, "100").await.assert_status(200);
     refused(&app, ana.transfer(&from, &to, "50.01"), 400, "limit-exceeded", Some("amount")).await;

@@ -1,9 +1,13 @@
 //! Databases full of transfers, filled by SQL because the ledger would take many minutes.
 
+use caudal::clock::Clock;
+use caudal::ledger::chain::ChainKey;
+use caudal::ledger::store::proof;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 use uuid::Uuid;
 
 use crate::database::{Database, Server};
+use crate::host::LEDGER_KEY;
 
 /// Users who share the transfers that are not the first user's.
 const OTHERS: i64 = 1_000;
@@ -41,6 +45,8 @@ impl Filled {
         let script = script.replace(":share", &share.to_string()).replace(":users", &OTHERS.to_string());
         let script = script.replace(":payees", &PAYEES.to_string());
         sqlx::raw_sql(AssertSqlSafe(script)).execute(&mut db).await.unwrap();
+        let key = ChainKey::new(LEDGER_KEY.as_bytes()).unwrap();
+        proof::record_all(&mut db, &key, Clock::system().now()).await.unwrap();
         // As autovacuum has done many times in a ledger that grew over years.
         db.execute("vacuum analyze").await.unwrap();
         db.execute("checkpoint").await.unwrap();

@@ -16,7 +16,7 @@ use crate::database::Database;
 const ARGUMENTS: [&str; 6] = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
 
 /// Shared by the hosts of one ledger. They protect nothing.
-const LEDGER_KEY: &str = "a benchmark's batches are chained with this";
+pub(crate) const LEDGER_KEY: &str = "a benchmark's batches are chained with this";
 
 /// Killed when dropped.
 pub(crate) struct Host {

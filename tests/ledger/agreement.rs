@@ -11,7 +11,7 @@ use caudal::domain::transfer::{RailName, Reason, Report};
 use caudal::ledger::apply::apply;
 use caudal::ledger::batch::{Batch, Context, Payee, State, Terms};
 use caudal::ledger::chain::Seal;
-use caudal::ledger::store::{CommitError, Postgres, Store as _};
+use caudal::ledger::store::{CommitError, Postgres, Store as _, proof};
 use caudal::ledger::writer::{LEASE, Writer};
 use caudal::ledger::{Command, Freeze, Fund, OpenAccount, Order, PaymentReport, PlaceHold, ReleaseHold, Risk};
 use sqlx::PgPool;
@@ -130,6 +130,7 @@ impl Run {
             let (bank, name) = ("BBVA".to_owned(), "Eva".to_owned());
             pair.model.tables().payees.insert(id, Payee { owner, name, bank, number, created_at: self.at });
         }
+        proof::record_all(&mut db.acquire().await.unwrap(), &key(), self.at).await.unwrap();
     }
 
     fn command(&mut self) -> Command {

@@ -6,7 +6,7 @@ use caudal::clock::Clock;
 use caudal::domain::money::Money;
 use caudal::domain::remittance::Remittance;
 use caudal::ledger::batch::Terms;
-use caudal::ledger::store::Postgres;
+use caudal::ledger::store::{Postgres, proof};
 use caudal::ledger::{Command, Ledger, LedgerConfig, OpenAccount, Order, Outcome, Risk};
 use caudal::models::{Models, Registry, Runtime};
 use sqlx::PgPool;
@@ -57,6 +57,7 @@ async fn two_hosts_and_a_limit_for_a_day_lose_no_order_to_a_deadlock(db: PgPool)
     .execute(&db)
     .await
     .unwrap();
+    proof::record_all(&mut db.acquire().await.unwrap(), &key(), CONTEXT.now).await.unwrap();
     let hosts = Arc::new(hosts);
     let clients = (0..CLIENTS).map(|client| {
         let hosts = Arc::clone(&hosts);

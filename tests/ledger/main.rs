@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "prints counts for the reader")]
 
 mod agreement;
+mod altered;
 mod apply;
 mod audit;
 #[path = "../simulation/chance.rs"]

@@ -64,7 +64,7 @@ pub(crate) async fn start(db: PgPool) -> Ledger {
 pub(crate) fn world() -> State {
     let mut state = State::default();
     for index in 0..3 {
-        let facts = AccountFacts { owner: Some(owner(index)), number: format!("account {index}") };
+        let facts = AccountFacts { owner: Some(owner(index)), number: format!("account {index}"), is_issued: false };
         state.accounts.insert(account(index), facts);
         state.balances.insert((account(index), CUSTOMER_STRIPE), Balance::empty(Money::ZERO));
     }

@@ -33,7 +33,7 @@ pub(crate) const PAYEE: Uuid = Uuid::from_u128(0xB000);
 const ISSUED_ACCOUNT: Uuid = Uuid::from_u128(0xA001);
 const ISSUED_PAYEE: Uuid = Uuid::from_u128(0xB001);
 
-fn new_order(number: u128, amount: i64) -> Order {
+pub(crate) fn new_order(number: u128, amount: i64) -> Order {
     Order {
         transfer_id: Uuid::from_u128(0xC000 + number),
         owner: "ana".to_owned(),

@@ -103,9 +103,11 @@ fn fill(model: &Model, merchants: [Uuid; 2], created_at: time::OffsetDateTime) {
         }
         let owner = if is_merchant { format!("merchant {index}") } else { owner(index - merchants.len()) };
         tables.users.entry(owner.clone()).or_default();
-        tables.accounts.insert(account, AccountFacts { owner: Some(owner), number });
+        tables.accounts.insert(account, AccountFacts { owner: Some(owner), number, is_issued: false });
     }
-    tables.accounts.insert(FUNDING_ACCOUNT, AccountFacts { owner: None, number: "FUNDING".to_owned() });
+    tables
+        .accounts
+        .insert(FUNDING_ACCOUNT, AccountFacts { owner: None, number: "FUNDING".to_owned(), is_issued: false });
     for payer in 0..PAYERS {
         for merchant in 0..merchants.len() {
             let (owner, name, bank) = (owner(payer), "Shop".to_owned(), "Caudal".to_owned());

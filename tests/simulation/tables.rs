@@ -70,7 +70,11 @@ impl Tables {
     pub(crate) fn add_stripe(&mut self, stripe: i16) {
         let own = [(FUNDING_ACCOUNT, "FUNDING"), (SPEI_ACCOUNT, "SPEI"), (IN_TRANSIT_ACCOUNT, "IN-TRANSIT")];
         for (account, number) in own {
-            self.accounts.entry(account).or_insert(AccountFacts { owner: None, number: number.to_owned() });
+            self.accounts.entry(account).or_insert(AccountFacts {
+                owner: None,
+                number: number.to_owned(),
+                is_issued: false,
+            });
             self.balances.entry((account, stripe)).or_insert(Balance::empty(BANK_FLOOR));
         }
     }
@@ -275,7 +279,11 @@ fn write(tables: &mut Tables, batch: &Batch, seal: &Seal) -> Result<(), Refusal>
             let earlier = tables.issued.insert(issued, open.account_id);
             holds("account_issued", earlier.is_none(), Refusal::Race)?;
         }
-        let facts = AccountFacts { owner: Some(open.owner.clone()), number: open.account_number.clone() };
+        let facts = AccountFacts {
+            owner: Some(open.owner.clone()),
+            number: open.account_number.clone(),
+            is_issued: open.issued.is_some(),
+        };
         tables.accounts.insert(open.account_id, facts);
         tables.balances.insert((open.account_id, CUSTOMER_STRIPE), Balance::empty(Money::ZERO));
         tables.users.entry(open.owner.clone()).or_default();

@@ -1,7 +1,5 @@
 //! Saved beneficiaries.
 
-use std::collections::HashMap;
-
 use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -25,6 +23,11 @@ pub(crate) struct Beneficiary {
 
 fn change(beneficiary_id: Uuid, action: &'static str) -> Change {
     Change::new(Subject::Beneficiary, beneficiary_id, action, OWNER)
+}
+
+/// Whether a row is as its last record says.
+pub(crate) fn is_recorded(key: &ChainKey, id: Uuid, content: Option<&str>, recorded: Option<&[u8]>) -> bool {
+    records::is_recorded(key, (Subject::Beneficiary, &id.to_string()), content, recorded)
 }
 
 /// How many beneficiaries a user has, up to `limit`.
@@ -86,17 +89,14 @@ pub(crate) async fn edit_beneficiary(
     now: OffsetDateTime,
 ) -> Result<Option<Beneficiary>, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    let before = sqlx::query_as!(
-        Beneficiary,
-        r#"
-        select beneficiary_id, name, alias, account_number, bank_name, is_favorite, created_at
-        from beneficiary where owner = $1 and beneficiary_id = $2
-        for update
-        "#,
+    let lock = sqlx::query!(
+        "select from beneficiary where owner = $1 and beneficiary_id = $2 for update",
         owner,
         beneficiary_id,
     );
-    let Some(before) = before.fetch_optional(&mut *transaction).await? else { return Ok(None) };
+    lock.fetch_optional(&mut *transaction).await?;
+    // What somebody altered is not recorded as if it were the user's.
+    let Some(before) = find_beneficiary(&mut transaction, key, owner, beneficiary_id).await? else { return Ok(None) };
     let after = Beneficiary {
         name: edit.name.unwrap_or_else(|| before.name.clone()),
         alias: edit.alias.unwrap_or_else(|| before.alias.clone()),
@@ -156,37 +156,48 @@ pub(crate) async fn list_beneficiaries(
     .await
 }
 
-/// `None` if the beneficiary does not exist or is another user's.
+/// `None` if the beneficiary does not exist, is another user's, or somebody altered it.
 pub(crate) async fn find_beneficiary(
     db: &mut PgConnection,
+    key: &ChainKey,
     owner: &str,
     beneficiary_id: Uuid,
 ) -> Result<Option<Beneficiary>, sqlx::Error> {
-    sqlx::query_as!(
-        Beneficiary,
-        r#"
-        select beneficiary_id, name, alias, account_number, bank_name, is_favorite, created_at
-        from beneficiary where owner = $1 and beneficiary_id = $2
-        "#,
-        owner,
-        beneficiary_id,
-    )
-    .fetch_optional(db)
-    .await
+    Ok(find_beneficiaries(db, key, owner, &[beneficiary_id]).await?.pop())
 }
 
-/// Account numbers of those of the beneficiaries that the user has.
-pub(crate) async fn numbers_of(
+/// Those that the user has and nobody altered.
+pub(crate) async fn find_beneficiaries(
     db: &mut PgConnection,
+    key: &ChainKey,
     owner: &str,
     beneficiary_ids: &[Uuid],
-) -> Result<HashMap<Uuid, String>, sqlx::Error> {
+) -> Result<Vec<Beneficiary>, sqlx::Error> {
     let rows = sqlx::query!(
-        "select beneficiary_id, account_number from beneficiary where owner = $1 and beneficiary_id = any($2)",
+        r#"
+        select beneficiary_id, name, alias, account_number, bank_name, is_favorite, created_at,
+            jsonb_strip_nulls(to_jsonb(b))::text as content, (
+                select state from audit_record where subject = 'beneficiary' and subject_key = beneficiary_id::text
+                order by seq desc limit 1
+            ) as recorded
+        from beneficiary b where owner = $1 and beneficiary_id = any($2)
+        "#,
         owner,
         beneficiary_ids,
     );
-    Ok(rows.fetch_all(db).await?.into_iter().map(|row| (row.beneficiary_id, row.account_number)).collect())
+    let found = rows.fetch_all(db).await?.into_iter().filter_map(|row| {
+        let is_recorded = is_recorded(key, row.beneficiary_id, row.content.as_deref(), row.recorded.as_deref());
+        is_recorded.then(|| Beneficiary {
+            beneficiary_id: row.beneficiary_id,
+            name: row.name,
+            alias: row.alias,
+            account_number: row.account_number,
+            bank_name: row.bank_name,
+            is_favorite: row.is_favorite,
+            created_at: row.created_at,
+        })
+    });
+    Ok(found.collect())
 }
 
 /// Ends the schedules of that beneficiary. False if the user has none such.

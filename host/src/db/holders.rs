@@ -10,6 +10,11 @@ use crate::sealing::ChainKey;
 /// Longest name. SPEI takes the first 39 characters.
 pub(crate) const NAME_CHARS_MAX: usize = 120;
 
+/// Whether a user's name, or its absence, is as the last record says.
+pub(super) fn is_recorded(key: &ChainKey, owner: &str, content: Option<&str>, recorded: Option<&[u8]>) -> bool {
+    records::is_recorded(key, (Subject::Holder, owner), content, recorded)
+}
+
 /// `None` for a user without a verified name.
 pub(crate) async fn find(db: &mut PgConnection, owner: &str) -> Result<Option<String>, sqlx::Error> {
     let name = sqlx::query_scalar!("select holder_name from app_user where owner = $1", owner);
@@ -17,13 +22,28 @@ pub(crate) async fn find(db: &mut PgConnection, owner: &str) -> Result<Option<St
 }
 
 /// The verified name of the holder of an issued number: `None` if it was not issued, `Some(None)` if there is no such
-/// name.
-pub(crate) async fn find_issued(db: &mut PgConnection, number: Clabe) -> Result<Option<Option<String>>, sqlx::Error> {
-    let name = sqlx::query_scalar!(
-        r#"select u.holder_name as "name?" from account a left join app_user u using (owner) where a.issued = $1"#,
+/// name, or somebody altered it.
+pub(crate) async fn find_issued(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    number: Clabe,
+) -> Result<Option<Option<String>>, sqlx::Error> {
+    let row = sqlx::query!(
+        r#"
+        select a.owner as "owner!", u.holder_name as "name?",
+            case when u.holder_name is not null then
+                jsonb_build_object('owner', u.owner, 'holder_name', u.holder_name)::text
+            end as content, (
+                select state from audit_record where subject = 'holder' and subject_key = a.owner order by seq desc limit 1
+            ) as recorded
+        from account a left join app_user u using (owner) where a.issued = $1
+        "#,
         number.body(),
     );
-    name.fetch_optional(db).await
+    Ok(row.fetch_optional(db).await?.map(|row| {
+        let is_recorded = is_recorded(key, &row.owner, row.content.as_deref(), row.recorded.as_deref());
+        row.name.filter(|_| is_recorded)
+    }))
 }
 
 /// Works before the user's first account too.

@@ -15,6 +15,11 @@ pub(crate) struct Limits {
     pub(crate) per_day: Option<Money>,
 }
 
+/// Whether a user's limits, or their absence, are as the last record says.
+pub(crate) fn are_recorded(key: &ChainKey, owner: &str, content: Option<&str>, recorded: Option<&[u8]>) -> bool {
+    records::is_recorded(key, (Subject::Limits, owner), content, recorded)
+}
+
 /// `None` for a user without an account or limits.
 pub(crate) async fn find(db: &mut PgConnection, owner: &str) -> Result<Option<Limits>, sqlx::Error> {
     let row = sqlx::query!("select per_transfer_limit, per_day_limit from app_user where owner = $1", owner);

@@ -41,6 +41,23 @@ impl Change {
     }
 }
 
+/// Whether a row that is to be used is as the last record about it says; logs an error if it is not. Each is `None` if
+/// there is none. The state of a record was made with the key, so it stands for the row whatever else was altered.
+pub(crate) fn is_recorded(
+    key: &ChainKey,
+    (subject, name): (Subject, &str),
+    content: Option<&str>,
+    recorded: Option<&[u8]>,
+) -> bool {
+    let state = content.map(|content| subject.state(key, content));
+    let is_same = state.as_ref().map(|state| &state[..]) == recorded;
+    if !is_same {
+        let subject = subject.as_str();
+        tracing::error!(subject, name, "a row does not match its audit record and is not used: run `caudal verify`");
+    }
+    is_same
+}
+
 /// The last record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LastRecord {

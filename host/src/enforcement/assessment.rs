@@ -9,6 +9,7 @@ use crate::domain::risk::Request;
 use crate::enforcement::acknowledgment::Subject;
 use crate::models::{Models, ResponseError};
 use crate::scoring::{Envelope, Risk, RiskAnswer};
+use crate::sealing::ChainKey;
 
 /// Facts that only the client knows, or its request.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +37,7 @@ pub(crate) enum AssessmentError {
 
 pub(crate) struct Assessor<'a> {
     pub(crate) db: &'a Connections,
+    pub(crate) key: &'a ChainKey,
     pub(crate) models: &'a Models,
     pub(crate) clock: &'a Clock,
     /// Whether it is for an order, and not only asked.
@@ -63,7 +65,7 @@ impl Assessor<'_> {
         let acquired = if self.is_order { self.db.acquire_for_order().await } else { self.db.acquire().await };
         let mut db = acquired?;
         accounts::find_account(&mut db, owner, *from).await?.ok_or(AssessmentError::AccountNotFound)?;
-        let payee = beneficiaries::find_beneficiary(&mut db, owner, *to).await?;
+        let payee = beneficiaries::find_beneficiary(&mut db, self.key, owner, *to).await?;
         let payee = payee.ok_or(AssessmentError::BeneficiaryNotFound)?;
         let history = transfers::find_history(&mut db, owner, &normalise(&payee.account_number)).await?;
         drop(db);

@@ -105,7 +105,9 @@ impl Run<'_> {
     /// Asks the rules. `reserved` is what a hold keeps for this order.
     fn decide(&self, order: &Order, reserved: Money) -> Result<(), Refusal> {
         let facts = self.facts(order, reserved)?;
-        if self.state.balances.get(&(order.from_account_id, CUSTOMER_STRIPE)).is_some_and(|balance| balance.frozen) {
+        let balance = self.state.balances.get(&(order.from_account_id, CUSTOMER_STRIPE));
+        let is_altered = self.state.users.get(&order.owner).is_some_and(|user| user.is_altered);
+        if is_altered || balance.is_some_and(|balance| balance.frozen) {
             return Err(Refusal::AccountFrozen);
         }
         let verdict = (self.policy.decide)(&order.owner, order.transfer_id, &facts);

@@ -29,6 +29,8 @@ pub struct AccountFacts {
     /// `None` for the bank's own accounts.
     pub owner: Option<String>,
     pub number: String,
+    /// Whether the bank issued the number.
+    pub is_issued: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +107,8 @@ pub struct UserFacts {
     pub version: i64,
     /// Payments at the rail, as far as [`Terms::pending_max`]. Not guarded: two hosts may exceed that by a batch.
     pub pending: i32,
+    /// Whether somebody altered the limits: nothing is sent until that is put right.
+    pub is_altered: bool,
 }
 
 /// The recorded answer of an idempotency key.

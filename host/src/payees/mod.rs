@@ -12,13 +12,14 @@ pub use payee_check::{Check, Finding, PayeeCheck, Unconnected};
 
 use crate::db::connections::{AcquireError, Connections};
 use crate::domain::clabe::{Clabe, ClabeRange};
+use crate::sealing::ChainKey;
 
 /// Checks a name against a number. Only CLABEs can be checked.
 ///
 /// # Errors
 /// If the database fails.
 pub async fn check(
-    db: &Connections,
+    (db, key): (&Connections, &ChainKey),
     issued: Option<ClabeRange>,
     others: &dyn PayeeCheck,
     name: &str,
@@ -26,7 +27,7 @@ pub async fn check(
 ) -> Result<Finding, AcquireError> {
     let Some(clabe) = Clabe::read(number) else { return Ok(Finding::Unavailable) };
     if issued.is_some_and(|range| range.is_same_bank(clabe)) {
-        return own::check(db, name, clabe).await;
+        return own::check(db, key, name, clabe).await;
     }
     Ok(others.check(name, clabe).await)
 }

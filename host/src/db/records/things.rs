@@ -78,6 +78,16 @@ subjects! {
     ),
 }
 
+impl Subject {
+    /// The keyed digest of a row.
+    pub(super) fn state(self, key: &ChainKey, content: &str) -> Hash {
+        let mut digest = Digest::new(b"caudal audit state 1");
+        digest.text(self.as_str());
+        digest.text(content);
+        key.seal_digest(digest)
+    }
+}
+
 /// Columns that change without a record; and the bytes of a component, of which its source adds a digest.
 const UNRECORDED: [&str; 6] = ["attempt_at", "bytes", "claimed_until", "is_claimed", "served_at", "turn"];
 
@@ -164,10 +174,7 @@ pub(super) struct Last {
 impl Thing {
     /// The keyed digest of the row.
     pub(super) fn state(&self, key: &ChainKey) -> Option<Hash> {
-        let mut digest = Digest::new(b"caudal audit state 1");
-        digest.text(self.subject.as_str());
-        digest.text(self.content.as_ref()?);
-        Some(key.seal_digest(digest))
+        self.content.as_ref().map(|content| self.subject.state(key, content))
     }
 
     /// How the row differs from its last record.

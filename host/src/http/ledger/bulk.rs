@@ -125,7 +125,10 @@ async fn sent_before(app: &App, owner: &str, drafts: &[Draft]) -> Result<Vec<Mon
         return Ok(vec![Money::ZERO; drafts.len()]);
     }
     let payees: Vec<_> = drafts.iter().map(|it| it.to_beneficiary_id).collect();
-    let numbers = beneficiaries::numbers_of(&mut *app.db.acquire_for_order().await?, owner, &payees).await?;
+    let mut db = app.db.acquire_for_order().await?;
+    let found = beneficiaries::find_beneficiaries(&mut db, &app.key, owner, &payees).await?;
+    drop(db);
+    let numbers: HashMap<_, _> = found.into_iter().map(|it| (it.beneficiary_id, it.account_number)).collect();
     let mut totals = HashMap::new();
     let before = |draft: &Draft| {
         let total = totals.entry(numbers.get(&draft.to_beneficiary_id).map(|it| normalise(it))).or_insert(Money::ZERO);

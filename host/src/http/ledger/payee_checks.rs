@@ -57,6 +57,6 @@ pub(crate) async fn create_payee_check(
         return Err(Error::TooManyChecks);
     }
     let issued = app.settings.clabe_range;
-    let finding = payees::check(&app.db, issued, app.payee_check.as_ref(), &name, &account_number).await?;
+    let finding = payees::check((&app.db, &app.key), issued, app.payee_check.as_ref(), &name, &account_number).await?;
     Ok(Json(finding.into()))
 }

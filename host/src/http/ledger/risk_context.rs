@@ -96,7 +96,7 @@ pub(crate) async fn risk_of(
 }
 
 fn assessor(app: &App, is_order: bool) -> Assessor<'_> {
-    Assessor { db: &app.db, models: &app.models, clock: &app.clock, is_order, is_evidence: is_order }
+    Assessor { db: &app.db, key: &app.key, models: &app.models, clock: &app.clock, is_order, is_evidence: is_order }
 }
 
 impl From<AssessmentError> for Error {

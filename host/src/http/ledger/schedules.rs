@@ -259,7 +259,7 @@ pub(crate) async fn create_schedule(
     check_first_date(plan.first, now)?;
     let account = accounts::find_account(&mut db, &schedule.owner, schedule.account_id).await?;
     account.ok_or(Error::AccountNotFound)?;
-    let payee = beneficiaries::find_beneficiary(&mut db, &schedule.owner, schedule.beneficiary_id).await?;
+    let payee = beneficiaries::find_beneficiary(&mut db, &app.key, &schedule.owner, schedule.beneficiary_id).await?;
     schedule.beneficiary_name = payee.ok_or(Error::BeneficiaryNotFound)?.name;
     let active = table::count_active(&mut db, &schedule.owner, SCHEDULES_MAX).await?;
     if active >= SCHEDULES_MAX {

@@ -35,7 +35,8 @@ impl Run<'_> {
         }
         self.state.numbers.insert(number);
         self.state.issued.extend(open.issued.map(|issued| (issued, open.account_id)));
-        let facts = AccountFacts { owner: Some(open.owner.clone()), number: open.account_number.clone() };
+        let (owner, number) = (Some(open.owner.clone()), open.account_number.clone());
+        let facts = AccountFacts { owner, number, is_issued: open.issued.is_some() };
         self.state.accounts.insert(open.account_id, facts);
         self.batch.accounts.push(open.clone());
         Outcome::Opened(OpenedAccount {

@@ -15,10 +15,12 @@ use crate::domain::money::Money;
 use crate::ledger::batch::{Context, ReportedTransfer, State};
 use crate::ledger::command::Command;
 use crate::ledger::writer::Writer;
+use crate::sealing::ChainKey;
 
 /// The state, and when it was read, by the server's clock.
 pub(super) async fn load(
     db: &mut PgConnection,
+    key: &ChainKey,
     commands: &[Command],
     writer: &Writer,
     context: &Context,
@@ -27,7 +29,7 @@ pub(super) async fn load(
     // Each query sees a later snapshot than the previous one. Balances are read before transfers: if money
     // moves in between, the balance's version no longer matches and this batch loses the race.
     load_numbers(db, commands, &mut state).await?;
-    let at = facts::load(db, commands, writer, context, &mut state).await?;
+    let at = facts::load(db, key, commands, (writer, context), &mut state).await?;
     load_transfers(db, commands, &mut state).await?;
     load_used(db, commands, &mut state).await?;
     operations::load(db, commands, context, &mut state).await?;

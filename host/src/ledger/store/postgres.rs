@@ -131,7 +131,7 @@ impl Store for Postgres {
         let load = async |db: &mut PgConnection| {
             self.barrier.durability().check_replicas(db).await?;
             lock::rows(db, locked.iter().cloned()).await?;
-            lookup::load(db, commands, writer, context).await
+            lookup::load(db, &self.key, commands, writer, context).await
         };
         let (state, at) = if locked.is_empty() { self.run(load).await? } else { self.connection.begin(load).await? };
         self.connection.looked_up(at);

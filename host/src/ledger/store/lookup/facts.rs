@@ -8,6 +8,7 @@ use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::clock::mexico_city_date;
+use crate::db::{beneficiaries, limits};
 use crate::db::holds::parse_status as parse_hold_status;
 use crate::db::transfers::{parse_status, read_remittance};
 use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
@@ -18,6 +19,7 @@ use crate::ledger::batch::{AccountFacts, Answer, Context, Made, Payee, State, Us
 use crate::ledger::command::{Command, PlaceHold};
 use crate::ledger::rows::{BalanceRow, HoldRow, KeyRow, TransferRow, rejection_from_json};
 use crate::ledger::writer::Writer;
+use crate::sealing::ChainKey;
 
 /// A balance to load, and the order that debits it, if any.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -53,9 +55,9 @@ impl<'a> Lookup<'a> {
 /// Loads the facts for the commands, and the writer's stripe of the bank's own accounts. Returns the server's time.
 pub(super) async fn load(
     db: &mut PgConnection,
+    key: &ChainKey,
     commands: &[Command],
-    writer: &Writer,
-    context: &Context,
+    (writer, context): (&Writer, &Context),
     state: &mut State,
 ) -> Result<OffsetDateTime, sqlx::Error> {
     let own = [FUNDING_ACCOUNT, SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT].map(|id| Lookup::balance(id, writer.stripe));
@@ -76,6 +78,13 @@ pub(super) async fn load(
         r#"
         with users as materialized (
             select n.owner, u.per_transfer_limit, u.per_day_limit, coalesce(u.version, 0) as version,
+                case when num_nonnulls(u.per_transfer_limit, u.per_day_limit) > 0 then jsonb_strip_nulls(
+                    jsonb_build_object('owner', u.owner, 'per_transfer_limit', u.per_transfer_limit,
+                        'per_day_limit', u.per_day_limit)
+                )::text end as content, (
+                    select state from audit_record where subject = 'limits' and subject_key = n.owner
+                    order by seq desc limit 1
+                ) as recorded,
                 (
                     select least(coalesce(sum(b.sent), 0), 9223372036854775807)::bigint
                     from account a join account_balance b using (account_id)
@@ -87,11 +96,12 @@ pub(super) async fn load(
         )
         select statement_timestamp() as "read_at!", k.account_id as "account_id!", k.stripe as "stripe!", k.owner as "user?",
             k.beneficiary_id as "beneficiary_id?", k.key as "key?",
-            a.owner as "account_owner?", a.account_number as "account_number?", b.it as "balance?: BalanceRow",
+            a.owner as "account_owner?", a.account_number as "account_number?", a.issued is not null as "is_issued!", b.it as "balance?: BalanceRow",
             p.owner as "payee_owner?", p.name as "payee_name?", p.bank_name as "payee_bank?",
-            p.account_number as "payee_number?", p.created_at as "payee_created_at?",
+            p.account_number as "payee_number?", p.created_at as "payee_created_at?", p.content as "payee_content?",
+            p.recorded as "payee_recorded?",
             u.per_transfer_limit as "per_transfer_limit?", u.per_day_limit as "per_day_limit?",
-            u.version as "user_version?", u.day_total as "day_total?", u.pending as "pending?",
+            u.content as "limits_content?", u.recorded as "limits_recorded?", u.version as "user_version?", u.day_total as "day_total?", u.pending as "pending?",
             i.it as "answer?: KeyRow", t.it as "transfer?: TransferRow", h.it as "hold?: HoldRow"
         from unnest($1::uuid[], $2::smallint[], $3::text[], $4::uuid[], $5::text[])
             as k (account_id, stripe, owner, beneficiary_id, key)
@@ -99,7 +109,13 @@ pub(super) async fn load(
             select b as it from account_balance b where b.account_id = k.account_id and b.stripe = k.stripe limit 1
         ) as b on true
         left join lateral (select * from account a where a.account_id = k.account_id limit 1) as a on true
-        left join lateral (select * from beneficiary p where p.beneficiary_id = k.beneficiary_id limit 1) as p on true
+        left join lateral (
+            select p.*, jsonb_strip_nulls(to_jsonb(p))::text as content, (
+                select state from audit_record where subject = 'beneficiary' and subject_key = p.beneficiary_id::text
+                order by seq desc limit 1
+            ) as recorded
+            from beneficiary p where p.beneficiary_id = k.beneficiary_id limit 1
+        ) as p on true
         left join users u on u.owner = k.owner
         left join lateral (
             select i as it, i.transfer_id, i.hold_id from idempotency i where i.owner = k.owner and i.key = k.key limit 1
@@ -121,7 +137,7 @@ pub(super) async fn load(
     .await?;
     // The writer's own stripes are always among the rows.
     let at = rows.first().map(|row| row.read_at).ok_or(sqlx::Error::RowNotFound)?;
-    rows.into_iter().try_for_each(|row| row.add_to(state))?;
+    rows.into_iter().try_for_each(|row| row.add_to(key, state))?;
     Ok(at)
 }
 
@@ -135,14 +151,19 @@ struct Row {
     key: Option<String>,
     account_owner: Option<String>,
     account_number: Option<String>,
+    is_issued: bool,
     balance: Option<BalanceRow>,
     payee_owner: Option<String>,
     payee_name: Option<String>,
     payee_bank: Option<String>,
     payee_number: Option<String>,
     payee_created_at: Option<OffsetDateTime>,
+    payee_content: Option<String>,
+    payee_recorded: Option<Vec<u8>>,
     per_transfer_limit: Option<i64>,
     per_day_limit: Option<i64>,
+    limits_content: Option<String>,
+    limits_recorded: Option<Vec<u8>>,
     user_version: Option<i64>,
     day_total: Option<i64>,
     pending: Option<i32>,
@@ -152,12 +173,12 @@ struct Row {
 }
 
 impl Row {
-    fn add_to(mut self, state: &mut State) -> Result<(), sqlx::Error> {
+    fn add_to(mut self, key: &ChainKey, state: &mut State) -> Result<(), sqlx::Error> {
         let answer = self.answer()?;
-        if let (Some(user), Some(key), Some(answer)) = (self.user.clone(), self.key.take(), answer) {
-            state.answers.insert((user, key), answer);
+        if let (Some(user), Some(name), Some(answer)) = (self.user.clone(), self.key.take(), answer) {
+            state.answers.insert((user, name), answer);
         }
-        if let (Some(beneficiary_id), Some(payee)) = (self.beneficiary_id, self.payee()) {
+        if let (Some(beneficiary_id), Some(payee)) = (self.beneficiary_id, self.payee(key)) {
             state.payees.insert(beneficiary_id, payee);
         }
         if let (Some(user), Some(day_total), Some(version)) = (self.user.take(), self.day_total, self.user_version) {
@@ -165,6 +186,12 @@ impl Row {
                 day_total: Money::from_minor(day_total),
                 per_transfer_limit: self.per_transfer_limit.map(Money::from_minor),
                 per_day_limit: self.per_day_limit.map(Money::from_minor),
+                is_altered: !limits::are_recorded(
+                    key,
+                    &user,
+                    self.limits_content.as_deref(),
+                    self.limits_recorded.as_deref(),
+                ),
                 version,
                 pending: self.pending.unwrap_or_default(),
             };
@@ -172,14 +199,22 @@ impl Row {
         }
         if let (Some(balance), Some(number)) = (self.balance, self.account_number) {
             state.balances.insert((self.account_id, self.stripe), balance.into());
-            state.accounts.insert(self.account_id, AccountFacts { owner: self.account_owner, number });
+            state
+                .accounts
+                .insert(self.account_id, AccountFacts { owner: self.account_owner, number, is_issued: self.is_issued });
         }
         Ok(())
     }
 
-    fn payee(&mut self) -> Option<Payee> {
+    /// `None` for one that somebody altered, as if it were not there.
+    fn payee(&mut self, key: &ChainKey) -> Option<Payee> {
+        let owner = self.payee_owner.take()?;
+        let (content, recorded) = (self.payee_content.as_deref(), self.payee_recorded.as_deref());
+        if !beneficiaries::is_recorded(key, self.beneficiary_id?, content, recorded) {
+            return None;
+        }
         Some(Payee {
-            owner: self.payee_owner.take()?,
+            owner,
             name: self.payee_name.take()?,
             bank: self.payee_bank.take()?,
             number: self.payee_number.take()?,

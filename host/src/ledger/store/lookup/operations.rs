@@ -65,7 +65,7 @@ async fn load_issued(
         // One that another command debits was read earlier. Both are fine: a batch with an outdated balance loses the
         // race.
         state.balances.entry((row.account_id, CUSTOMER_STRIPE)).or_insert(row.balance.into());
-        let facts = AccountFacts { owner: row.owner, number: row.account_number };
+        let facts = AccountFacts { owner: row.owner, number: row.account_number, is_issued: true };
         state.accounts.entry(row.account_id).or_insert(facts);
     }
     Ok(())
