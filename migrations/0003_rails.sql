@@ -16,7 +16,9 @@ create table rail_payment (
     -- Since when a person has to decide; null while the courier goes on.
     parked_at timestamptz,
     -- When it is next looked at. A host that takes it moves this ahead, so that no other does.
-    due_at timestamptz not null
+    due_at timestamptz not null,
+    -- Keyed hash over what its order says, made when it was entered: no other order is sent.
+    seal bytea not null constraint rail_payment_seal check (octet_length(seal) = 32)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 create index rail_payment_turn on rail_payment (rail, turn, due_at);
 create index rail_payment_owner on rail_payment (owner);
@@ -36,6 +38,8 @@ create table rail_order (
     -- When it last asked so.
     inquired_at timestamptz,
     -- How often it has asked so without learning anything.
-    inquiries int not null default 0
+    inquiries int not null default 0,
+    -- As of the payment that was handed over; null if a person settled it before it was.
+    seal bytea constraint rail_order_seal check (octet_length(seal) = 32)
 );
 create index rail_order_due on rail_order (rail, inquire_at) where inquire_at is not null;

@@ -7,6 +7,7 @@
 mod account_numbers;
 mod accounts;
 mod admin;
+mod altered;
 mod amounts;
 mod analytics;
 mod answer;

@@ -85,19 +85,21 @@ async fn what_waited_for_its_turn_is_sent_without_asking(db: PgPool) {
     wait("the server is older", async || !sqlx::query_scalar::<_, bool>(young).fetch_one(&db).await.unwrap()).await;
     let made = host().await;
     made.stop_courier();
-    pay(&made.user("ana"), 2).await;
-    // One of them is older than the server, as after a restore.
-    let age = "update transfer set created_at = pg_postmaster_start_time()
-        where transfer_id = (select transfer_id from rail_payment where turn = 1)";
-    sqlx::query(age).execute(&db).await.unwrap();
+    pay(&made.user("ana"), 1).await;
+    // Another one is older than the server, as after a restore.
+    let start: time::OffsetDateTime =
+        sqlx::query_scalar("select pg_postmaster_start_time()").fetch_one(&db).await.unwrap();
+    let restored = app(db.clone(), &stp).await;
+    restored.stop_courier();
+    restored.clock.advance(start - restored.clock.now());
+    pay(&restored.user("luis"), 1).await;
     tokio::time::sleep(Duration::from_secs(11)).await;
     let _host = host().await;
     wait("both are sent", async || stp.orders().len() == 2).await;
-    let old: String =
-        sqlx::query_scalar("select spei_reference from transfer join rail_payment using (transfer_id) where turn = 1")
-            .fetch_one(&db)
-            .await
-            .unwrap();
+    let old: String = sqlx::query_scalar("select spei_reference from transfer where owner = 'luis' and rail = 'stp'")
+        .fetch_one(&db)
+        .await
+        .unwrap();
     let asked = stp.requests(INQUIRE);
     assert!(!asked.is_empty() && asked.iter().all(|it| it.body["claveRastreo"] == old), "{asked:?}");
 }

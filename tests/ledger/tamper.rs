@@ -261,7 +261,8 @@ const EXEMPT_TABLES: [(&str, &str); 15] = [
     ("host_status", "what each host reports of itself, every few seconds"),
     (
         "rail_order",
-        "what a rail is asked: before a payment is sent again, it is asked under every date it may have been sent for",
+        "what a rail is asked: before a payment is sent again, it is asked under every date it may have been sent for, and \
+         nothing is asked or sent unless the seal is right",
     ),
     ("profile", "preferences of a page; a user may have them erased"),
     ("retired_chain", "tests/ledger/rotation.rs fills it and changes every column"),

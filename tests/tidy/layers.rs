@@ -26,7 +26,7 @@ const LAYERS: [(&str, &[&str]); 32] = [
     ("analytics", &["db", "domain", "clock"]),
     ("outbox", &["metrics", "db", "domain", "clock"]),
     ("payees", &["db", "sealing", "domain"]),
-    ("rail", &["ledger", "metrics", "telemetry", "client", "workers", "db", "domain", "clock"]),
+    ("rail", &["ledger", "metrics", "telemetry", "client", "workers", "db", "sealing", "domain", "clock"]),
     ("client", &[]),
     ("workers", &[]),
     ("db", &["telemetry", "sealing", "domain", "clock", "MIGRATOR"]),

@@ -94,6 +94,7 @@ impl App {
                     ledger: ledger.clone(),
                     rail,
                     name,
+                    key: key.clone(),
                     clock: clock.clone(),
                     metrics: models.metrics().clone(),
                     claim,

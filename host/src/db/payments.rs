@@ -2,6 +2,7 @@
 //! what has to be remembered about each that was handed over.
 
 pub(crate) mod inquiries;
+pub(crate) mod seals;
 
 use std::time::Duration;
 
@@ -9,10 +10,12 @@ use sqlx::PgConnection;
 use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
+use super::holders;
 use super::transfers::read_remittance;
 use crate::clock::CLOCK_SKEW_MAX;
 use crate::domain::money::Money;
 use crate::domain::transfer::{Payment, RailName};
+use crate::sealing::ChainKey;
 
 /// How much later than the database's a host's clock may have dated a payment.
 const SKEW_SECONDS: f64 = 2.0 * CLOCK_SKEW_MAX.as_seconds_f64();
@@ -37,6 +40,8 @@ pub(crate) struct DuePayment {
     /// Until when it is claimed.
     until: OffsetDateTime,
     pub(crate) from_account_id: Uuid,
+    /// Whether it is as it was entered, under the name that the bank verified. Otherwise nothing is sent.
+    pub(crate) is_sealed: bool,
 }
 
 impl DuePayment {
@@ -50,7 +55,7 @@ impl DuePayment {
 /// others, and counts an attempt for each. Owners take turns.
 pub(crate) async fn claim(
     db: &mut PgConnection,
-    rail: RailName,
+    (rail, key): (RailName, &ChainKey),
     (fixed_at, length): (Option<OffsetDateTime>, Duration),
     today: Date,
     limit: i64,
@@ -67,12 +72,17 @@ pub(crate) async fn claim(
         ), claimed as (
             update rail_payment p set due_at = now + make_interval(secs => $3), attempts = least(attempts, $6) + 1
             from due, clock where p.transfer_id = due.transfer_id
-            returning p.transfer_id, p.attempts, p.due_at
+            returning p.transfer_id, p.attempts, p.due_at, p.seal
         )
-        select c.attempts, c.due_at as until, t.transfer_id, t.debit_account_id, t.amount, t.created_at,
+        select c.attempts, c.due_at as until, c.seal, t.transfer_id, t.owner, t.rail as "rail!",
+            t.debit_account_id, t.amount, t.created_at,
             t.spei_reference as "tracking_key!", t.beneficiary_name as "payee_name!", t.beneficiary_bank as "payee_bank!",
             t.beneficiary_account_number as "payee_number!", case when a.issued is not null then a.number_key end as sender_number,
-            u.holder_name as "sender_name?", t.concept, t.numeric_reference,
+            u.holder_name as "sender_name?", case when u.holder_name is not null then
+                jsonb_build_object('owner', u.owner, 'holder_name', u.holder_name)::text
+            end as name_content, (
+                select state from audit_record where subject = 'holder' and subject_key = t.owner order by seq desc limit 1
+            ) as name_recorded, t.concept, t.numeric_reference,
             coalesce(o.operating_date, $5) as "operating_date!", o.transfer_id is not null as "was_sent!",
             -- A test's clock that stands still is not the server's.
             $2::timestamptz is null and t.created_at < make_interval(secs => $7)
@@ -91,7 +101,7 @@ pub(crate) async fn claim(
     )
     .fetch_all(db)
     .await?;
-    Ok(rows.into_iter().map(DuePayment::from).collect())
+    Ok(rows.into_iter().map(|row| row.read(key)).collect())
 }
 
 /// Notes, right before it, that a claimed payment is sent, for its first operating date or otherwise for `date`. Returns
@@ -104,8 +114,8 @@ pub(crate) async fn hand_over(
 ) -> Result<Option<Date>, sqlx::Error> {
     let date = sqlx::query_scalar!(
         r#"
-        insert into rail_order (transfer_id, rail, operating_date, sent_at, inquire_at)
-        select transfer_id, $2, $3, coalesce($4, clock_timestamp()), $5 from rail_payment
+        insert into rail_order (transfer_id, rail, operating_date, sent_at, inquire_at, seal)
+        select transfer_id, $2, $3, coalesce($4, clock_timestamp()), $5, seal from rail_payment
         where transfer_id = $1 and attempts = $6 + 1 and parked_at is null
             and due_at >= coalesce($4, clock_timestamp()) + make_interval(secs => $7)
         on conflict (transfer_id) do update set sent_at = excluded.sent_at
@@ -301,7 +311,10 @@ pub(crate) async fn stop(
 
 struct Row {
     attempts: i32,
+    seal: Option<Vec<u8>>,
     transfer_id: Uuid,
+    owner: String,
+    rail: String,
     debit_account_id: Uuid,
     amount: i64,
     created_at: OffsetDateTime,
@@ -311,6 +324,8 @@ struct Row {
     payee_number: String,
     sender_number: Option<String>,
     sender_name: Option<String>,
+    name_content: Option<String>,
+    name_recorded: Option<Vec<u8>>,
     concept: Option<String>,
     numeric_reference: Option<i32>,
     operating_date: Date,
@@ -320,28 +335,33 @@ struct Row {
     until: OffsetDateTime,
 }
 
-impl From<Row> for DuePayment {
-    fn from(row: Row) -> Self {
-        Self {
-            payment: Payment {
-                transfer_id: row.transfer_id,
-                tracking_key: row.tracking_key,
-                amount: Money::from_minor(row.amount),
-                created_at: row.created_at,
-                operating_date: row.operating_date,
-                sender_number: row.sender_number,
-                sender_name: row.sender_name,
-                payee_name: row.payee_name,
-                payee_number: row.payee_number,
-                payee_bank: row.payee_bank,
-                remittance: read_remittance(row.concept, row.numeric_reference),
-            },
-            attempts: row.attempts.saturating_sub(1),
-            was_sent: row.was_sent,
-            is_restored: row.is_restored,
-            is_settled: row.is_settled,
-            until: row.until,
-            from_account_id: row.debit_account_id,
+impl Row {
+    fn read(self, key: &ChainKey) -> DuePayment {
+        let payment = Payment {
+            transfer_id: self.transfer_id,
+            tracking_key: self.tracking_key,
+            amount: Money::from_minor(self.amount),
+            created_at: self.created_at,
+            operating_date: self.operating_date,
+            sender_number: self.sender_number,
+            sender_name: self.sender_name,
+            payee_name: self.payee_name,
+            payee_number: self.payee_number,
+            payee_bank: self.payee_bank,
+            remittance: read_remittance(self.concept, self.numeric_reference),
+        };
+        let seal = seals::of(key, &self.rail, (&self.owner, self.debit_account_id), &payment);
+        let (name, recorded) = (self.name_content.as_deref(), self.name_recorded.as_deref());
+        let is_named = holders::is_recorded(key, &self.owner, name, recorded);
+        DuePayment {
+            attempts: self.attempts.saturating_sub(1),
+            was_sent: self.was_sent,
+            is_restored: self.is_restored,
+            is_settled: self.is_settled,
+            until: self.until,
+            from_account_id: self.debit_account_id,
+            is_sealed: is_named && self.seal.as_deref() == Some(&seal[..]),
+            payment,
         }
     }
 }

@@ -16,7 +16,7 @@ use super::command::{Command, Order, Outcome, PaymentReport};
 use super::fingerprint;
 use super::tracking::tracking_key;
 use crate::clock::mexico_city_hour;
-use crate::domain::account_number::is_same;
+use crate::domain::account_number::{is_same, normalise};
 use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 use crate::domain::clabe::Clabe;
 use crate::domain::hold::Hold;
@@ -163,6 +163,7 @@ impl Run<'_> {
         let turn = user.pending;
         user.pending += i32::from(status == Status::Pending);
         let payee = &self.state.payees[&order.to_beneficiary_id];
+        let account = self.state.accounts.get(&order.from_account_id);
         let transfer = Transfer {
             transfer_id: order.transfer_id,
             from_account_id: order.from_account_id,
@@ -180,6 +181,7 @@ impl Run<'_> {
             // Money in transit is on its way there.
             credit_account_id: if rail == RailName::OnUs { credit_account_id } else { SPEI_ACCOUNT },
             payee: Some((payee.number.clone(), payee.bank.clone())),
+            sender_number: account.filter(|it| it.is_issued).map(|it| normalise(&it.number)),
             rail: Some(rail),
             returns: None,
             reason: None,
@@ -206,6 +208,7 @@ impl Run<'_> {
             owner,
             credit_account_id: account_id,
             payee: None,
+            sender_number: None,
             rail: None,
             returns: report.map(|report| report.transfer_id),
             reason: report.and_then(|report| report.reason),

@@ -220,6 +220,8 @@ pub struct NewTransfer {
     pub credit_account_id: Uuid,
     /// For SPEI transfers: the payee's number and bank.
     pub payee: Option<(String, String)>,
+    /// For SPEI transfers from an account whose number the bank issued: that number.
+    pub sender_number: Option<String>,
     /// For SPEI transfers.
     pub rail: Option<RailName>,
     /// For returns: the transfer whose money is returned.

@@ -5,11 +5,14 @@ mod codec;
 use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
+use crate::db::payments::seals;
 use crate::domain::account_number::normalise;
 use crate::domain::bank_account::{CURRENCY, CUSTOMER};
 use crate::domain::clabe::Clabe;
 use crate::domain::money::Money;
+use crate::domain::transfer::Payment;
 use crate::ledger::batch::{Balance, BalanceKey, Batch, Made, NewTransfer};
+use crate::sealing::ChainKey;
 use crate::sealing::digest::{Digest, Hash};
 use codec::{Unsealed, rejection_to_json};
 
@@ -159,6 +162,7 @@ rows! {
         last_error: Option<String>,
         parked_at: Option<OffsetDateTime>,
         due_at: OffsetDateTime,
+        seal: Vec<u8>,
     }
 }
 
@@ -364,16 +368,33 @@ impl From<BalanceRow> for Balance {
 
 impl PaymentRow {
     /// Of a new transfer that a rail carries.
-    pub(super) fn of(new: &NewTransfer, due_at: OffsetDateTime) -> Option<Self> {
+    pub(super) fn of(key: &ChainKey, new: &NewTransfer, due_at: OffsetDateTime) -> Option<Self> {
+        let (rail, transfer) = (new.rail?.as_str(), new.transfer.clone());
+        let (payee_number, payee_bank) = new.payee.clone()?;
+        let payment = Payment {
+            transfer_id: transfer.transfer_id,
+            tracking_key: transfer.spei_reference?,
+            amount: transfer.amount,
+            created_at: transfer.created_at,
+            // The seal leaves these two out.
+            operating_date: due_at.date(),
+            sender_name: None,
+            sender_number: new.sender_number.clone(),
+            payee_name: transfer.beneficiary_name?,
+            payee_number,
+            payee_bank,
+            remittance: transfer.remittance,
+        };
         Some(Self {
-            transfer_id: new.transfer.transfer_id,
-            rail: new.rail?.as_str().to_owned(),
+            transfer_id: payment.transfer_id,
+            rail: rail.to_owned(),
             owner: new.owner.clone(),
             turn: new.turn,
             attempts: 0,
             last_error: None,
             parked_at: None,
             due_at,
+            seal: seals::of(key, rail, (&new.owner, transfer.from_account_id), &payment).to_vec(),
         })
     }
 }

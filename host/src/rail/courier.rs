@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use super::calendar::{is_business_day, operating_date};
 use super::{Notification, Payment, PaymentStatus, Rail, RailError};
-use crate::clock::Clock;
+use crate::clock::{CLOCK_SKEW_MAX, Clock};
 use crate::db::barrier::Barrier;
 use crate::db::payments::inquiries::{self, Noticed};
 use crate::db::payments::{self, DuePayment};
@@ -23,6 +23,7 @@ use crate::db::session::{checked_time, within};
 use crate::domain::transfer::{RailName, Reason, Report, Status};
 use crate::ledger::{Command, Ledger, LedgerError, Outcome, PaymentReport};
 use crate::metrics::Metrics;
+use crate::sealing::ChainKey;
 use crate::workers::Workers;
 
 /// Requests to the rail at a time that are not slow, and in all.
@@ -40,6 +41,9 @@ const WORK_SHARE: f64 = 0.75;
 
 /// Operating dates that a payment may have been sent for before a backup was restored. One that is older is parked.
 const DATES_MAX: usize = 5;
+
+/// Why a person decides on a payment that is not what the ledger entered.
+pub(super) const ALTERED: &str = "somebody altered it, or its sender's name, in the database: run `caudal verify`";
 
 /// Pause before a payment's next attempt, doubling from the first to the longest.
 const RETRY_AFTER_MIN: Duration = Duration::from_secs(2);
@@ -76,6 +80,8 @@ pub struct Courier {
     pub ledger: Ledger,
     pub rail: Arc<dyn Rail>,
     pub name: RailName,
+    /// Proves that a payment is what the ledger entered.
+    pub key: ChainKey,
     pub clock: Clock,
     pub metrics: Metrics,
     /// How long a claim lasts, usually [`CLAIM`].
@@ -115,7 +121,7 @@ impl Courier {
     async fn claim_due(&self, limit: i64) -> Result<Vec<DuePayment>, sqlx::Error> {
         let claim = async |db: &mut sqlx::PgConnection| {
             let today = operating_date(checked_time(db, &self.clock).await?);
-            payments::claim(db, self.name, (self.clock.fixed_at(), self.claim), today, limit).await
+            payments::claim(db, (self.name, &self.key), (self.clock.fixed_at(), self.claim), today, limit).await
         };
         // The claim is a write, so once it is confirmed, the transfers that it read are too.
         self.barrier.confirmed(async { within(self.db.acquire().await?, REPLY_TIME_MAX, claim).await }).await
@@ -164,6 +170,9 @@ impl Courier {
 
     /// Asks about a payment that the rail may have, and otherwise sends it. `None` if the claim is over.
     async fn ask(&self, due: &DuePayment) -> Result<Option<Result<PaymentStatus, RailError>>, sqlx::Error> {
+        if !due.is_sealed {
+            return Ok(Some(Err(RailError::Undecided(anyhow!(ALTERED)))));
+        }
         match self.find(due).await {
             Ok(None) => {}
             Ok(Some(status)) => return Ok(Some(Ok(status))),
@@ -174,10 +183,15 @@ impl Courier {
             let now = checked_time(db, &self.clock).await?;
             let (date, left) = (operating_date(now), self.claim - self.work_time());
             let order = (self.name, date, self.review_at(date, now));
-            payments::hand_over(db, due, order, (self.clock.fixed_at(), left)).await
+            let handed_over = payments::hand_over(db, due, order, (self.clock.fixed_at(), left)).await?;
+            Ok(handed_over.map(|stored| (stored, date)))
         };
         let handed_over = async { within(self.db.acquire().await?, REPLY_TIME_MAX, hand_over).await };
-        let Some(operating_date) = self.barrier.confirmed(handed_over).await? else { return Ok(None) };
+        let Some((operating_date, chosen)) = self.barrier.confirmed(handed_over).await? else { return Ok(None) };
+        // For another date it would be another payment.
+        if operating_date != if due.was_sent { due.payment.operating_date } else { chosen } {
+            return Ok(Some(Err(RailError::Undecided(anyhow!(ALTERED)))));
+        }
         let payment = Payment { operating_date, ..due.payment.clone() };
         let sent = self.rail.send(&payment).await;
         if matches!(sent, Err(RailError::Unreachable(_))) && !due.was_sent {
@@ -193,11 +207,16 @@ impl Courier {
 
     /// Asks about a payment that the rail may have. `None` if it does not, whichever day it was sent for.
     async fn find(&self, due: &DuePayment) -> Result<Option<PaymentStatus>, RailError> {
-        if !due.may_be_known() {
+        let payment = &due.payment;
+        let now = self.clock.now();
+        let others = possible_dates(payment.created_at, now);
+        // On an earlier day it may have been sent without a trace here, if somebody removed that.
+        if !due.may_be_known() && others.len() <= 1 {
             return Ok(None);
         }
-        let payment = &due.payment;
-        let others = possible_dates(payment.created_at, self.clock.now());
+        if payment.operating_date > operating_date(now + 2 * CLOCK_SKEW_MAX) {
+            return Err(RailError::Undecided(anyhow!(ALTERED)));
+        }
         if others.len() > DATES_MAX {
             return Err(RailError::Undecided(anyhow!("it is too old to be sent, and may have been sent")));
         }

@@ -3,12 +3,13 @@
 
 use std::time::Duration;
 
+use anyhow::anyhow;
 use time::{Date, OffsetDateTime};
 use tokio::time::timeout;
 
 use super::RailError;
 use super::calendar::{operating_date, review_after};
-use super::courier::{Courier, REPLY_TIME_MAX, WORKERS, retry_after};
+use super::courier::{ALTERED, Courier, REPLY_TIME_MAX, WORKERS, retry_after};
 use crate::db::payments::{DuePayment, inquiries};
 use crate::db::session::{checked_time, within};
 use crate::domain::transfer::RailName;
@@ -45,7 +46,7 @@ impl Courier {
 
     async fn claim_inquiries(&self, limit: i64) -> Result<Vec<DuePayment>, sqlx::Error> {
         let claim = async |db: &mut sqlx::PgConnection| {
-            inquiries::claim(db, self.name, (self.clock.fixed_at(), self.claim), limit).await
+            inquiries::claim(db, (self.name, &self.key), (self.clock.fixed_at(), self.claim), limit).await
         };
         self.barrier.confirmed(async { within(self.db.acquire().await?, REPLY_TIME_MAX, claim).await }).await
     }
@@ -54,7 +55,10 @@ impl Courier {
     async fn inquire(&self, due: DuePayment) -> Result<(), sqlx::Error> {
         let DuePayment { payment, attempts, from_account_id, .. } = &due;
         let tracking_key = &payment.tracking_key;
-        let is_done = match timeout(self.work_time(), self.rail.find(payment)).await {
+        let find = async {
+            if due.is_sealed { self.rail.find(payment).await } else { Err(RailError::Undecided(anyhow!(ALTERED))) }
+        };
+        let is_done = match timeout(self.work_time(), find).await {
             Ok(Ok(Some(status))) => self.book(payment.transfer_id, *from_account_id, &status).await != Some(false),
             Ok(Ok(None)) if due.is_settled => {
                 self.metrics.rail_contradictions.of(["missing"]).inc();

@@ -10,11 +10,12 @@ use super::{ATTEMPTS_MAX, DuePayment, Row};
 use crate::clock::Clock;
 use crate::db::session::database_time;
 use crate::domain::transfer::{RailName, Status};
+use crate::sealing::ChainKey;
 
 /// Claims payments about which an inquiry is due, as [`claim`](super::claim) does. Notices do not wait for reviews of a whole day.
 pub(crate) async fn claim(
     db: &mut PgConnection,
-    rail: RailName,
+    (rail, key): (RailName, &ChainKey),
     (fixed_at, length): (Option<OffsetDateTime>, Duration),
     limit: i64,
 ) -> Result<Vec<DuePayment>, sqlx::Error> {
@@ -30,12 +31,18 @@ pub(crate) async fn claim(
             update rail_order o
             set inquire_at = now + make_interval(secs => $3), inquired_at = now, inquiries = least(inquiries, $5) + 1
             from due, clock where o.transfer_id = due.transfer_id
-            returning o.transfer_id, o.inquiries as attempts, o.operating_date, o.inquire_at as until
+            returning o.transfer_id, o.inquiries as attempts, o.operating_date, o.inquire_at as until,
+                o.seal
         )
-        select c.attempts, c.until as "until!", t.transfer_id, t.debit_account_id, t.amount, t.created_at,
+        select c.attempts, c.until as "until!", c.seal, t.transfer_id, t.owner, t.rail as "rail!",
+            t.debit_account_id, t.amount, t.created_at,
             t.spei_reference as "tracking_key!", t.beneficiary_name as "payee_name!", t.beneficiary_bank as "payee_bank!",
             t.beneficiary_account_number as "payee_number!", case when a.issued is not null then a.number_key end as sender_number,
-            u.holder_name as "sender_name?", t.concept, t.numeric_reference,
+            u.holder_name as "sender_name?", case when u.holder_name is not null then
+                jsonb_build_object('owner', u.owner, 'holder_name', u.holder_name)::text
+            end as name_content, (
+                select state from audit_record where subject = 'holder' and subject_key = t.owner order by seq desc limit 1
+            ) as name_recorded, t.concept, t.numeric_reference,
             c.operating_date as "operating_date!", true as "was_sent!", false as "is_restored!",
             t.status = 'completed' as "is_settled!"
         from claimed c join transfer t using (transfer_id) join account a on a.account_id = t.debit_account_id
@@ -49,7 +56,7 @@ pub(crate) async fn claim(
     )
     .fetch_all(db)
     .await?;
-    Ok(rows.into_iter().map(DuePayment::from).collect())
+    Ok(rows.into_iter().map(|row| row.read(key)).collect())
 }
 
 /// A transfer that a notice is about.

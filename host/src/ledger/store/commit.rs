@@ -8,7 +8,7 @@ use super::lock;
 use crate::domain::bank_account::CUSTOMER_STRIPE;
 use crate::domain::transfer::Status;
 use crate::ledger::batch::{Batch, Context};
-use crate::ledger::chain::{Header, Seal};
+use crate::ledger::chain::{ChainKey, Header, Seal};
 use crate::ledger::rows::{
     AccountEventRow, AccountRow, BalanceRow, EntryRow, HoldEndRow, HoldRow, KeyRow, PaymentRow, StatusRow, TransferRow,
 };
@@ -16,20 +16,20 @@ use crate::ledger::rows::{
 /// Writes the whole batch, or nothing. It loses the race after `commit_by` on the server's clock.
 pub(super) async fn write(
     db: &mut PgConnection,
-    batch: &Batch,
-    seal: &Seal,
+    key: &ChainKey,
+    (batch, seal): (&Batch, &Seal),
     context: &Context,
     commit_by: Option<OffsetDateTime>,
 ) -> Result<(), sqlx::Error> {
     if batch.accounts.is_empty() {
-        return write_money(db, batch, seal, context, commit_by).await;
+        return write_money(db, key, (batch, seal), context, commit_by).await;
     }
     // New balance rows must exist before the statement that moves money into them. Inserting them may wait for another
     // batch that opens the same, so the other rows are locked first, as always.
     let mut transaction = db.begin().await?;
     lock::rows(&mut transaction, batch.rows()).await?;
     open_accounts(&mut transaction, &seal.rows.accounts).await?;
-    write_money(&mut transaction, batch, seal, context, commit_by).await?;
+    write_money(&mut transaction, key, (batch, seal), context, commit_by).await?;
     transaction.commit().await
 }
 
@@ -61,8 +61,8 @@ async fn open_accounts(db: &mut PgConnection, accounts: &[AccountRow]) -> Result
 /// counted users, so that these rows are locked in the same order by every plan.
 async fn write_money(
     db: &mut PgConnection,
-    batch: &Batch,
-    seal: &Seal,
+    key: &ChainKey,
+    (batch, seal): (&Batch, &Seal),
     context: &Context,
     commit_by: Option<OffsetDateTime>,
 ) -> Result<(), sqlx::Error> {
@@ -73,7 +73,7 @@ async fn write_money(
     let after: Vec<_> = batch.balances.iter().map(|(key, change)| BalanceRow::of(*key, &change.after)).collect();
     let moves: Vec<Uuid> = batch.moves.keys().copied().collect();
     let pending = batch.transfers.iter().filter(|new| new.transfer.status == Status::Pending);
-    let payments: Vec<_> = pending.filter_map(|new| PaymentRow::of(new, context.now)).collect();
+    let payments: Vec<_> = pending.filter_map(|new| PaymentRow::of(key, new, context.now)).collect();
     let (users, versions): (Vec<String>, Vec<i64>) = batch.users.iter().map(|(it, seen)| (it.clone(), *seen)).unzip();
     sqlx::query!(
         r#"

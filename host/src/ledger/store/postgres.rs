@@ -142,7 +142,7 @@ impl Store for Postgres {
         // Its transaction may have begun with the look-up.
         let view = self.connection.looked_up_since();
         let commit_by = self.connection.looked_up_at().map(|at| at + self.decision_time_max);
-        let write = async |db: &mut PgConnection| commit::write(db, batch, seal, context, commit_by).await;
+        let write = async |db: &mut PgConnection| commit::write(db, &self.key, (batch, seal), context, commit_by).await;
         let written = match self.connection.take_begun() {
             Some(transaction) => self.barrier.confirmed_since(view, Connection::commit(transaction, write)).await,
             None => {

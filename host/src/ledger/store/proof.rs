@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use super::codec::hash_from_bytes;
 use super::{losses, origins, retired};
+use crate::db::payments::seals;
 use crate::db::records;
 use crate::ledger::chain::{ChainKey, Keyring};
 
@@ -139,6 +140,9 @@ pub async fn prove_with(db: &mut PgConnection, keys: &Keyring, watch: Watch) -> 
         if !it.has_writer {
             proof.add((it.origin.chain_id, 0), "ledger_writer has no such chain and stripe");
         }
+    }
+    for transfer_id in seals::broken(db, key).await? {
+        proof.records.add(format!("payment {transfer_id}: it was altered"));
     }
     for chain_id in origins::unannounced(db).await? {
         proof.add((chain_id, 0), "no record says where its chain began");

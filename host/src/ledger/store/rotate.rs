@@ -1,7 +1,7 @@
 //! Replaces the ledger's key.
 //!
 //! The old key closes every chain with a tombstone, so that no writer can append to one, and seals a last record. The
-//! new key begins by sealing the heads of those chains and everything that records cover. From then on the old key
+//! new key begins by sealing the heads of those chains, everything that records cover, and the orders to rails. From then on the old key
 //! proves the history and can neither continue it nor, since its ends are pinned, rewrite it.
 
 use std::collections::BTreeMap;
@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::contract::Fate;
 use super::retired::{self, RetiredKey};
 use super::{fate, key, lease, origins};
+use crate::db::payments::seals;
 use crate::db::records::{self, Change, LastRecord};
 use crate::db::session;
 use crate::ledger::writer::Writer;
@@ -100,6 +101,7 @@ pub async fn rotate(
     retired::insert(&mut transaction, &retired).await?;
     let closing_record = retired.change("retire");
     let last: LastRecord = records::append_after(&mut transaction, old, last, &[closing_record], cause.at).await?;
+    seals::renew(&mut transaction, new).await?;
     key::rebind(&mut transaction, &next, cause.at).await?;
     // What the old key sealed. Hosts begin to count again.
     sqlx::query!("delete from rollout_evidence").execute(&mut *transaction).await?;
@@ -147,6 +149,9 @@ async fn reseal(db: &mut PgConnection, old: &ChainKey, by: &str) -> Result<Vec<C
     let mut proof = records::proof::prove(db, &Keyring::from(old.clone())).await?;
     for chain_id in origins::unannounced(db).await? {
         proof.add(format!("no record says where chain {chain_id} began"));
+    }
+    for transfer_id in seals::broken(db, old).await? {
+        proof.add(format!("payment {transfer_id}: it was altered"));
     }
     match proof.complaints.into_iter().next() {
         Some(complaint) => Err(RotateError::Unsound(complaint)),
