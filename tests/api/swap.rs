@@ -270,6 +270,39 @@ async fn scoring_continues_without_a_database(db: PgPool) {
     }
 }
 
+/// Written into the database by hand, and perhaps back again.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_deployment_that_no_host_recorded_does_not_serve(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = app.follow().await;
+    for (seen, champion) in [(0, "risk-1"), (1, "risk-2")] {
+        assert!(deploy(&db, ModelKind::Risk, built_in(champion), seen).await.is_some());
+        serves(&app.models, champion).await;
+    }
+    let state = async |state: &str| {
+        let reported = "select string_agg(state, ' ') from host_status where kind = 'risk'";
+        let start = Instant::now();
+        while app.text(reported).await != state {
+            assert!(start.elapsed() < Duration::from_secs(20), "it is not {state}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    for (forge, back) in [("epoch + 1", "epoch - 1"), ("epoch", "epoch")] {
+        let exchange = |epoch: &str| {
+            sqlx::AssertSqlSafe(format!(
+                "update deployment set epoch = {epoch}, champion = previous, previous = champion"
+            ))
+        };
+        sqlx::query(exchange(forge)).execute(&db).await.unwrap();
+        state("failed").await;
+        serves(&app.models, "risk-2").await;
+        sqlx::query(exchange(back)).execute(&db).await.unwrap();
+        state("serving").await;
+    }
+    assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-1"), 2).await, Some(3));
+    serves(&app.models, "risk-1").await;
+}
+
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_pushed_version_names_one_component_forever(db: PgPool) {
     let (first, registered) = register(&db, ModelKind::Risk, "9.9.9", b"one").await;

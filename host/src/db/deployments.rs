@@ -123,6 +123,10 @@ impl Row {
 
 /// Kinds that were never deployed are absent.
 pub async fn deployments(db: &mut PgConnection) -> Result<Vec<Deployment>, sqlx::Error> {
+    rows(db).await?.into_iter().map(Row::read).collect()
+}
+
+async fn rows(db: &mut PgConnection) -> Result<Vec<Row>, sqlx::Error> {
     let rows = sqlx::query_as!(
         Row,
         r#"
@@ -131,7 +135,21 @@ pub async fn deployments(db: &mut PgConnection) -> Result<Vec<Deployment>, sqlx:
         from deployment order by kind
         "#,
     );
-    rows.fetch_all(db).await?.into_iter().map(Row::read).collect()
+    rows.fetch_all(db).await
+}
+
+/// Each with whether a host recorded it.
+pub async fn recorded_deployments(
+    db: &mut PgConnection,
+    key: &ChainKey,
+) -> Result<Vec<(Deployment, bool)>, sqlx::Error> {
+    let mut recorded = Vec::new();
+    for row in rows(db).await? {
+        let record = records::find(db, key, Subject::Deployment, &row.key()).await?;
+        let is_recorded = record.and_then(|it| it.state).as_deref() == Some(&row.state(key)[..]);
+        recorded.push((row.read()?, is_recorded));
+    }
+    Ok(recorded)
 }
 
 /// `None` if this kind was never deployed.

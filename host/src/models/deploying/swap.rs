@@ -144,22 +144,40 @@ impl Swapper {
     /// Follows every change, as far as components are loaded, and has it reported.
     async fn poll(&mut self) -> Result<(), sqlx::Error> {
         let db = self.upkeep.db.acquire().await?;
-        let deployed = within(db, DATABASE_TIME_MAX, async |db| deployments::deployments(db).await).await?;
+        let key = &self.upkeep.key;
+        let read = async |db: &mut PgConnection| deployments::recorded_deployments(db, key).await;
+        let deployed = within(db, DATABASE_TIME_MAX, read).await?;
         self.components.forget_old_failures();
-        for deployment in &deployed {
-            if self.settled.get(&deployment.kind) != Some(&deployment.epoch) {
-                self.follow_one(deployment);
+        for (deployment, is_recorded) in &deployed {
+            match is_recorded {
+                false => self.refuse(deployment),
+                true if self.settled.get(&deployment.kind) != Some(&deployment.epoch) => self.follow_one(deployment),
+                true => {}
             }
         }
         self.upkeep.models.metrics().components(self.runtime.counts());
         // Keeps what is deployed and what serves in its place; the last request drops the rest.
         let champions: Vec<_> = self.upkeep.models.snapshot().champions().map(|it| it.identity().digest).collect();
         self.components.retain(|digest| {
-            champions.contains(&digest) || deployed.iter().any(|it| it.components().any(|other| other == digest))
+            champions.contains(&digest) || deployed.iter().any(|(it, _)| it.components().any(|other| other == digest))
         });
         self.loaded.send_replace(self.components.loaded().clone());
         self.upkeep.looked.notify_one();
         Ok(())
+    }
+
+    /// Keeps what serves.
+    fn refuse(&mut self, &Deployment { kind, epoch, .. }: &Deployment) {
+        let state = HostState::Failed("no host recorded this deployment: run `caudal verify`".to_owned());
+        let is_known = |it: &HostStatus| it.epoch == epoch && it.state == state;
+        if self.upkeep.models.status(kind).as_ref().is_some_and(is_known) {
+            return;
+        }
+        tracing::error!(%kind, epoch, "a deployment does not match its audit record and is not served: run `caudal verify`");
+        self.settled.remove(&kind);
+        self.in_service.remove(&kind);
+        let since = self.upkeep.clock.now();
+        self.upkeep.models.set_status(HostStatus { kind, epoch, state, champion: None, since });
     }
 
     fn follow_one(&mut self, deployment: &Deployment) {
