@@ -66,6 +66,19 @@ fn a_host_serves_with_few_rights_and_not_as_the_owner() {
     let sound = server.must("caudal_verify", &host, &verify);
     assert!(sound.contains("the ledger is sound"), "{sound}");
 
+    // The verifier is sent elsewhere: it reads the same tables all the same.
+    server.sql(
+        "create schema mirror; create view mirror.beneficiary as select * from public.beneficiary where false;
+        grant usage on schema mirror to caudal_verify; grant select on mirror.beneficiary to caudal_verify;
+        alter role caudal_verify set search_path = mirror, public",
+    );
+    let said = text(&server.run("caudal_verify", &host, &verify).stdout);
+    assert!(said.contains("BROKEN  the schema is what the migrations make"), "{said}");
+    assert!(said.contains("setting of caudal_verify, search_path=mirror, public is additional"), "{said}");
+    assert!(said.contains("ok      what audit records cover is as recorded"), "{said}");
+    server.refuses("caudal_serve", &host, &serve, &["setting of caudal_verify", "caudal verify"]);
+    server.sql("alter role caudal_verify reset search_path; drop schema mirror cascade");
+
     let new_key = host.0.join("new-key");
     std::fs::write(&new_key, "k".repeat(32)).unwrap();
     std::fs::set_permissions(&new_key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();

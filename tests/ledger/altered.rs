@@ -1,12 +1,14 @@
-//! What a proof of the rows as they are now cannot tell afterwards: rows that are altered, acted on and put back.
+//! What a proof of the rows as they are now cannot tell afterwards: rows that are altered, acted on and put back, and a
+//! schema that does so by itself.
 
 use std::collections::BTreeSet;
 
+use caudal::db::catalogue;
 use caudal::ledger::apply::apply;
 use caudal::ledger::batch::Context;
 use caudal::ledger::store::{Postgres, Store as _, proof};
 use caudal::ledger::{Command, Outcome};
-use sqlx::PgPool;
+use sqlx::{Connection as _, Executor as _, PgPool};
 use time::Duration;
 use uuid::Uuid;
 
@@ -56,4 +58,71 @@ async fn what_was_altered_is_not_acted_on(db: PgPool) {
     assert!(!act().await.0);
     change("update app_user set per_day_limit = null where owner = 'ana'").await;
     assert_eq!(act().await, (true, frozen), "a limit is not removed either");
+}
+
+/// Changes of the schema, with which hosts would do something else, and what is said of them.
+const SCHEMES: [(&str, &str); 14] = [
+    (
+        "create function mule() returns trigger language plpgsql as 'begin return null; end';
+            create trigger redirect after insert on rail_payment for each row execute function mule()",
+        "trigger rail_payment.redirect is additional",
+    ),
+    ("create rule redirect as on insert to rail_order do nothing", "rule rail_order.redirect is additional"),
+    (
+        "alter table beneficiary enable row level security; create policy hide on beneficiary using (false)",
+        "policy beneficiary.hide is additional",
+    ),
+    ("alter table entry enable row level security", "table entry is `row security`"),
+    (
+        "create schema elsewhere; create table elsewhere.more () inherits (payee_total)",
+        "inheritance elsewhere.more of payee_total is additional",
+    ),
+    (
+        "drop index transfer_returns; create index transfer_returns on transfer (returns) where returns is not null",
+        "index transfer_returns is `CREATE INDEX",
+    ),
+    ("alter table idempotency drop constraint idempotency_pkey", "constraint idempotency.idempotency_pkey is missing"),
+    (
+        "alter table account_balance drop constraint no_overdraft;
+            alter table account_balance add constraint no_overdraft check (posted - held >= floor) not valid",
+        "constraint account_balance.no_overdraft is",
+    ),
+    ("alter table occurrence disable trigger all", "disabled constraint occurrence."),
+    ("alter table rail_order alter operating_date set default '2030-01-01'", "column rail_order.operating_date is"),
+    ("alter table entry alter delta drop not null", "column entry.delta is"),
+    (
+        "create function lpad(text, bigint) returns text language sql as 'select null'",
+        "function lpad(text,bigint) is additional",
+    ),
+    (
+        "do $$ begin
+            execute format('alter database %I set search_path = mirror, public', current_database());
+        end $$",
+        "setting of every role, search_path=mirror, public is additional",
+    ),
+    ("alter table transfer owner to pg_monitor", "table transfer is `of another owner`"),
+];
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_changed_schema_is_detected(db: PgPool) {
+    let mut db = db.acquire().await.unwrap();
+    let none = Vec::<String>::new();
+    assert_eq!(catalogue::differences(&mut db, false).await.unwrap(), none);
+    for (change, expected) in SCHEMES {
+        let mut transaction = db.begin().await.unwrap();
+        transaction.execute(change).await.unwrap();
+        // Nor does it pass for a later release's.
+        for is_newer in [false, true] {
+            let found = catalogue::differences(&mut transaction, is_newer).await.unwrap();
+            assert!(found.iter().any(|it| it.starts_with(expected)), "{change}: {found:?}");
+        }
+        transaction.rollback().await.unwrap();
+    }
+    for change in ["alter table transfer add channel text", "create table more (id int)"] {
+        let mut transaction = db.begin().await.unwrap();
+        transaction.execute(change).await.unwrap();
+        assert_ne!(catalogue::differences(&mut transaction, false).await.unwrap(), none, "{change}");
+        assert_eq!(catalogue::differences(&mut transaction, true).await.unwrap(), none, "{change}");
+        transaction.rollback().await.unwrap();
+    }
 }

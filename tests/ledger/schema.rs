@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use caudal::MIGRATOR;
+use caudal::db::catalogue;
 use caudal::db::schema::{SchemaError, migrate_to};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::{Executor as _, PgPool, SqlStr};
@@ -17,6 +18,17 @@ async fn text_is_indexed_in_the_order_of_its_bytes(db: PgPool) {
     "#;
     let others: Vec<String> = sqlx::query_scalar(others).fetch_all(&db).await.unwrap();
     assert!(others.is_empty(), "indexes on text without collate \"C\": {others:?}");
+}
+
+/// Hosts and `caudal verify` compare the schema with this file.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn the_catalogue_is_what_the_migrations_make(db: PgPool) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../migrations/catalogue.txt");
+    let found = catalogue::lines(&mut db.acquire().await.unwrap()).await.unwrap().join("\n") + "\n";
+    if std::env::var_os("RENEW").is_some() {
+        std::fs::write(path, &found).unwrap();
+    }
+    assert!(found == std::fs::read_to_string(path).unwrap(), "RENEW=1 and this test renew migrations/catalogue.txt");
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

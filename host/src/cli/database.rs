@@ -171,6 +171,7 @@ async fn connect(
              DATABASE_URL",
         );
     }
+    session::fix_schema(&mut db).await.context(unreachable)?;
     let is_empty = schema::is_empty(&mut db).await.context("cannot read the database")?;
     let is_owner = roles::is_owner(&mut db).await.context("cannot read the database")?;
     let role = roles::current(&mut db).await.context("cannot read the database")?;
@@ -196,6 +197,7 @@ async fn connect(
     }
     if usage == Use::Served {
         schema::check_rights(&mut db).await.context("cannot use the tables")?;
+        schema::check_catalogue(&mut db).await.context("cannot use the tables")?;
     }
     if !session::is_durable(&mut db).await.context(unreachable)? {
         bail!("Postgres runs with synchronous_commit = off, which may lose acknowledged transfers: turn it on");
@@ -292,8 +294,8 @@ fn follow(pool: PgPoolOptions, durability: Durability, timeline: Timeline) -> Pg
     pool.after_connect(move |db, _| {
         let timeline = timeline.clone();
         Box::pin(async move {
-            timeline.check(db).await?;
             session::prepare(db).await?;
+            timeline.check(db).await?;
             durability.prepare(db).await
         })
     })

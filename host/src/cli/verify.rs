@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, bail};
 use sqlx::{Connection as _, PgPool};
 
 use progress::Progress;
-use report::{NOT_SOUND, PROVEN, is_complete, print_chain, print_findings, print_trusted, record};
+use report::{NOT_SOUND, PROVEN, is_complete, print_chain, print_differences, print_findings, print_trusted, record};
 
 use crate::cli::database::{Database, Use};
 use crate::cli::ledger::{heads_path, recorded_heads};
@@ -19,6 +19,7 @@ use crate::cli::output::print;
 use crate::cli::secret::{self, Missing};
 use crate::config::{Common, Verify};
 use crate::db::audit::{self, Census, Finding, work};
+use crate::db::schema::{self, SchemaError};
 use crate::db::session;
 use crate::ledger::chain::Keyring;
 use crate::ledger::heads::{Heads, RecordedHeads};
@@ -41,7 +42,7 @@ pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
     let database = Database::open(common, Use::Shared).await?;
     let audit = prove(&database.pool, &keys, &latest).await;
     database.close().await?;
-    let Audit { census, findings, chain, missing } = audit?;
+    let Audit { census, findings, differences, chain, missing } = audit?;
     let is_recorded = latest.keys().any(|chain_id| *chain_id != proof::RECORDS);
     if census.batches == 0 && !is_recorded && chain.records.complaints.is_empty() {
         bail!("the ledger is empty, so there is nothing to verify: check --data-dir and DATABASE_URL");
@@ -51,10 +52,12 @@ pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
         census.accounts, census.transfers, census.entries, census.batches, chain.records.records
     ))?;
     print_findings(&findings)?;
+    print_differences(&differences)?;
     print_chain(&chain, &missing, latest.len())?;
     print_trusted(&chain)?;
     let is_proven = chain.breaks.is_empty() && chain.records.complaints.is_empty();
-    let sound = findings.iter().all(|finding| finding.broken == 0) && is_proven && missing.is_empty();
+    let sound =
+        differences.is_empty() && findings.iter().all(|finding| finding.broken == 0) && is_proven && missing.is_empty();
     if sound && records {
         record(recorded, &path, &chain.heads)?;
         if is_complete(&chain) {
@@ -89,6 +92,8 @@ fn record_proven(path: &Path, heads: &Heads) -> Result<()> {
 struct Audit {
     census: Census,
     findings: Vec<Finding>,
+    /// Of the schema.
+    differences: Vec<String>,
     chain: Proof,
     missing: Vec<MissingBatch>,
 }
@@ -106,9 +111,10 @@ async fn prove(pool: &PgPool, keys: &Keyring, recorded: &Heads) -> Result<Audit>
         let (census, rows) = (audit::count_rows(&mut transaction).await?, work::count(&mut transaction).await?);
         progress.wait_for("checking that balances, entries and transfers agree");
         let findings = audit::prove(&mut transaction).await?;
+        let differences = schema::differences(&mut transaction).await?;
         let chain = proof::prove_with(&mut transaction, keys, progress.read(rows)).await?;
         let missing = proof::missing(&mut transaction, keys.present(), recorded).await?;
-        Ok::<_, sqlx::Error>(Audit { census, findings, chain, missing })
+        Ok::<_, SchemaError>(Audit { census, findings, differences, chain, missing })
     };
     let audit = audit.await.context(unreadable)?;
     transaction.commit().await.context(unreadable)?;

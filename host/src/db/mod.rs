@@ -31,6 +31,7 @@ pub(crate) mod approvals;
 pub mod audit;
 pub mod barrier;
 pub(crate) mod beneficiaries;
+pub mod catalogue;
 pub(crate) mod comparisons;
 pub mod components;
 pub mod connections;

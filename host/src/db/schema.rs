@@ -5,7 +5,7 @@ use std::time::Duration;
 use sqlx::migrate::{AppliedMigration, Migrate as _, MigrateError, Migrator};
 use sqlx::{Executor as _, PgConnection};
 
-use super::roles;
+use super::{catalogue, roles};
 use crate::MIGRATOR;
 
 /// Postgres' code for a table that does not exist.
@@ -45,6 +45,12 @@ pub enum SchemaError {
         role = roles::SERVE
     )]
     Lacking { table: String },
+    #[error(
+        "the schema is not what the migrations make: {}. Somebody changed it, so hosts may do what they should not: run \
+         `caudal verify`, and take it back as the owner of the tables",
+        .0.join("; ")
+    )]
+    Altered(Vec<String>),
 }
 
 /// Whether no migration has ever run here.
@@ -109,6 +115,24 @@ pub(crate) async fn check(db: &mut PgConnection) -> Result<(), SchemaError> {
         }
     }
     Ok(())
+}
+
+/// How the schema differs from what the migrations make. What a later release may have added is no difference.
+///
+/// # Errors
+/// If the database fails, or this program is too old.
+pub(crate) async fn differences(db: &mut PgConnection) -> Result<Vec<String>, SchemaError> {
+    let is_newer = is_newer(db).await?;
+    Ok(catalogue::differences(db, is_newer).await?)
+}
+
+/// Checks that nobody changed the schema.
+///
+/// # Errors
+/// If somebody did.
+pub(crate) async fn check_catalogue(db: &mut PgConnection) -> Result<(), SchemaError> {
+    let differences = differences(db).await?;
+    if differences.is_empty() { Ok(()) } else { Err(SchemaError::Altered(differences)) }
 }
 
 /// Checks that this connection's role may do what a host does.

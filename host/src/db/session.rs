@@ -21,6 +21,10 @@ const LIMITS: &str =
 const PLANS: &str = "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_mergejoin = off; \
     set jit = off";
 
+/// The tables are those of `public`, whatever is set for a role or the database, and a policy that would hide rows is an
+/// error instead.
+const SCHEMA: &str = "set search_path = public, pg_temp; set row_security = off";
+
 /// Undoes [`PLANS`] and the statement timeout for the rest of a transaction.
 const WHOLE_TABLES: &str = "set local statement_timeout = 0; set local plan_cache_mode = auto; \
     set local enable_seqscan = on; set local enable_mergejoin = on";
@@ -28,9 +32,15 @@ const WHOLE_TABLES: &str = "set local statement_timeout = 0; set local plan_cach
 /// Postgres' code for what a role may not do.
 const INSUFFICIENT_PRIVILEGE: &str = "42501";
 
-/// Applies the limits and the planner settings, by statements rather than start-up parameters, which connection poolers
+/// Fixes which tables the names in statements mean.
+pub(crate) async fn fix_schema(db: &mut PgConnection) -> Result<(), sqlx::Error> {
+    db.execute(SCHEMA).await.map(drop)
+}
+
+/// Applies [`fix_schema`], the limits and the planner settings, by statements rather than start-up parameters, which connection poolers
 /// reject.
 pub(crate) async fn prepare(db: &mut PgConnection) -> Result<(), sqlx::Error> {
+    fix_schema(db).await?;
     db.execute(LIMITS).await?;
     db.execute(PLANS).await.map(drop)
 }

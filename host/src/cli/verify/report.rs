@@ -43,6 +43,15 @@ pub(super) fn print_findings(findings: &[Finding]) -> Result<()> {
     Ok(())
 }
 
+pub(super) fn print_differences(differences: &[String]) -> Result<()> {
+    let state = if differences.is_empty() { "ok    " } else { "BROKEN" };
+    print(&format!("  {state}  the schema is what the migrations make"))?;
+    for difference in differences {
+        print(&format!("          {difference}"))?;
+    }
+    Ok(())
+}
+
 pub(super) fn print_chain(chain: &Proof, missing: &[MissingBatch], recorded: usize) -> Result<()> {
     let state = |is_sound: bool| if is_sound { "ok    " } else { "BROKEN" };
     let chains = chain.heads.keys().filter(|chain_id| **chain_id != proof::RECORDS).count();

@@ -6,11 +6,14 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use sqlx::{Connection as _, PgPool};
 
-use super::report::{NOT_SOUND, PROVEN, is_complete, print_chain, print_findings, print_trusted, record};
+use super::report::{
+    NOT_SOUND, PROVEN, is_complete, print_chain, print_differences, print_findings, print_trusted, record,
+};
 use crate::cli::database::{Database, Use};
 use crate::cli::output::print;
 use crate::clock::Clock;
 use crate::config::{Common, Since};
+use crate::db::schema::{self, SchemaError};
 use crate::db::session;
 use crate::ledger::chain::Keyring;
 use crate::ledger::heads::{Heads, RecordedHeads};
@@ -29,13 +32,14 @@ pub(super) async fn run(
     let database = Database::open(common, Use::Shared).await?;
     let found = prove(&database.pool, keys, &recorded.latest(), &beginning).await;
     database.close().await?;
-    let (recent, missing) = found?;
+    let (recent, differences, missing) = found?;
     let Recent { proof, findings, batches, transfers, entries, batches_before, records_before } = &recent;
     print(&format!(
         "checked: batches {batches}, transfers {transfers}, entries {entries}, audit records {}, all since {}",
         proof.records.records, beginning.name
     ))?;
     print_findings(findings)?;
+    print_differences(&differences)?;
     print_chain(proof, &missing, recorded.latest().len())?;
     print_trusted(proof)?;
     print(&format!(
@@ -44,7 +48,8 @@ pub(super) async fn run(
          audit record since then names"
     ))?;
     let is_proven = proof.breaks.is_empty() && proof.records.complaints.is_empty();
-    let is_sound = findings.iter().all(|finding| finding.broken == 0) && is_proven && missing.is_empty();
+    let is_sound =
+        differences.is_empty() && findings.iter().all(|finding| finding.broken == 0) && is_proven && missing.is_empty();
     if is_sound && records {
         record(recorded, path, &proof.heads)?;
     }
@@ -107,7 +112,7 @@ async fn prove(
     keys: &Keyring,
     recorded: &Heads,
     beginning: &Beginning,
-) -> Result<(Recent, Vec<MissingBatch>)> {
+) -> Result<(Recent, Vec<String>, Vec<MissingBatch>)> {
     Postgres::check(pool, keys.present()).await.context("cannot verify the hash chains")?;
     let unreadable = "cannot read the ledger";
     let mut db = pool.acquire().await.context(unreadable)?;
@@ -119,6 +124,7 @@ async fn prove(
             From::Heads(heads) => heads.clone(),
             From::Time(time) => since::heads_before(&mut transaction, *time).await?,
         };
+        let differences = schema::differences(&mut transaction).await?;
         let recent = since::prove(&mut transaction, keys, &heads).await?;
         let mut missing = proof::missing(&mut transaction, keys.present(), recorded).await?;
         for gone in proof::missing(&mut transaction, keys.present(), &heads).await? {
@@ -126,7 +132,7 @@ async fn prove(
                 missing.push(gone);
             }
         }
-        Ok::<_, sqlx::Error>((recent, missing))
+        Ok::<_, SchemaError>((recent, differences, missing))
     };
     let found = found.await.context(unreadable)?;
     transaction.commit().await.context(unreadable)?;
