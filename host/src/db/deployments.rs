@@ -92,6 +92,8 @@ struct Row {
     reason: String,
     changed_by: String,
     changed_at: OffsetDateTime,
+    /// Whether the history says the same.
+    is_in_history: bool,
 }
 
 impl Row {
@@ -131,8 +133,11 @@ async fn rows(db: &mut PgConnection) -> Result<Vec<Row>, sqlx::Error> {
         Row,
         r#"
         select kind, epoch, champion, previous, canary, canary_percent, canary_max_flip_percent, shadows, stands_in,
-               minimum_release, reason, changed_by, changed_at
-        from deployment order by kind
+               minimum_release, reason, changed_by, changed_at, exists (
+                   select from deployment_history h
+                   where h.kind = d.kind and h.epoch = d.epoch and to_jsonb(h) - 'served_at' = to_jsonb(d)
+               ) as "is_in_history!"
+        from deployment d order by kind
         "#,
     );
     rows.fetch_all(db).await
@@ -145,8 +150,8 @@ pub async fn recorded_deployments(
 ) -> Result<Vec<(Deployment, bool)>, sqlx::Error> {
     let mut recorded = Vec::new();
     for row in rows(db).await? {
-        let record = records::find(db, key, Subject::Deployment, &row.key()).await?;
-        let is_recorded = record.and_then(|it| it.state).as_deref() == Some(&row.state(key)[..]);
+        let (name, is_in_history) = (format!("{}/{}", row.kind, row.epoch), row.is_in_history);
+        let is_recorded = is_in_history && records::find(db, key, Subject::Deployment, &name).await?.is_some();
         recorded.push((row.read()?, is_recorded));
     }
     Ok(recorded)
@@ -163,7 +168,7 @@ pub async fn history_of(db: &mut PgConnection, kind: ModelKind, limit: i64) -> R
         Row,
         r#"
         select kind, epoch, champion, previous, canary, canary_percent, canary_max_flip_percent, shadows, stands_in,
-               minimum_release, reason, changed_by, changed_at
+               minimum_release, reason, changed_by, changed_at, true as "is_in_history!"
         from deployment_history where kind = $1 order by epoch desc limit $2
         "#,
         kind.as_str(),
@@ -256,7 +261,7 @@ pub async fn deploy(
         )
         select kind as "kind!", epoch as "epoch!", champion as "champion!", previous as "previous!", canary,
             canary_percent, canary_max_flip_percent, shadows as "shadows!", stands_in as "stands_in!", minimum_release,
-            reason as "reason!", changed_by as "changed_by!", changed_at as "changed_at!"
+            reason as "reason!", changed_by as "changed_by!", changed_at as "changed_at!", true as "is_in_history!"
         from changed, lateral (select pg_notify($8, kind)) as notified
         "#,
         change.kind.as_str(),
