@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use axum::body::Body;
-use caudal::http::openapi::Listener;
+use caudal::http::LEDGER;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, PgPool};
@@ -256,7 +256,7 @@ async fn no_operation_reaches_another_users_data(db: PgPool) {
     let of_ana = rows_of(&app, &marks).await;
     let scene = Scene { ana, theirs, mine };
 
-    for operation in operations(Listener::Ledger) {
+    for operation in operations(&LEDGER) {
         let Some(_) = operation.scopes else { continue };
         for attempt in scene.attempts(&operation.method, &operation.path).await {
             let before = app.rows().await;

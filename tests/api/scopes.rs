@@ -2,7 +2,8 @@
 
 use axum::body::Body;
 use caudal::auth::scope::{API_READ, API_WRITE, AUDIT_READ, LEDGER_OPERATE, MODELS_ADMIN, RULES_ADMIN};
-use caudal::http::openapi::{self, Listener};
+use caudal::http::operation::Api;
+use caudal::http::{ASSIST, LEDGER, openapi};
 use sqlx::PgPool;
 
 use crate::harness::{Client, Options, TestApp};
@@ -32,8 +33,8 @@ pub(crate) struct Operation {
     body: Option<(String, String)>,
 }
 
-pub(crate) fn operations(listener: Listener) -> Vec<Operation> {
-    let document = openapi::document(listener);
+pub(crate) fn operations(api: &Api) -> Vec<Operation> {
+    let document = openapi::document(api);
     let mut operations = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, described) in methods.as_object().unwrap() {
@@ -88,11 +89,11 @@ fn is_of_other_kind(scope: &str, kind: &str) -> bool {
 async fn assert_allowed(
     app: &TestApp,
     client: &Client,
-    listener: Listener,
+    api: &Api,
     refusal: u16,
     allows: impl Fn(&Operation, &str) -> bool,
 ) {
-    let operations = operations(listener);
+    let operations = operations(api);
     let requests = operations.iter().flat_map(|it| it.paths().into_iter().map(move |(path, kind)| (it, path, kind)));
     let (allowed, refused): (Vec<_>, Vec<_>) = requests.partition(|(operation, _, kind)| allows(operation, kind));
     let before = app.rows().await;
@@ -113,14 +114,14 @@ async fn assert_allowed(
 async fn operators_may_do_what_the_document_says_for_their_scope(db: PgPool) {
     let app = TestApp::new(db).await;
     let is_public = |operation: &Operation, _: &str| operation.scopes.is_none();
-    assert_allowed(&app, &app.ai(), Listener::Assist, 401, is_public).await;
+    assert_allowed(&app, &app.ai(), &ASSIST, 401, is_public).await;
     for scope in SCOPES {
         let allows = |operation: &Operation, kind: &str| match (&operation.scopes, scope) {
             (None, _) => true,
             (Some(_), None) => false,
             (Some(listed), Some(scope)) => listed.iter().any(|it| it == scope) && !is_of_other_kind(scope, kind),
         };
-        assert_allowed(&app, &app.operator(scope), Listener::Assist, 403, allows).await;
+        assert_allowed(&app, &app.operator(scope), &ASSIST, 403, allows).await;
     }
 }
 
@@ -128,10 +129,10 @@ async fn operators_may_do_what_the_document_says_for_their_scope(db: PgPool) {
 async fn customers_may_do_what_the_document_says(db: PgPool) {
     let app = TestApp::new(db).await;
     let is_public = |operation: &Operation, _: &str| operation.scopes.is_none();
-    assert_allowed(&app, &app.anon(), Listener::Ledger, 401, is_public).await;
+    assert_allowed(&app, &app.anon(), &LEDGER, 401, is_public).await;
     for scope in SCOPES {
         // Operators are users like any other here.
-        assert_allowed(&app, &app.user_with("ana", scope), Listener::Ledger, 403, |_, _| true).await;
+        assert_allowed(&app, &app.user_with("ana", scope), &LEDGER, 403, |_, _| true).await;
     }
 }
 
@@ -143,6 +144,6 @@ async fn where_scopes_are_required_each_allows_reading_or_writing_only(db: PgPoo
             let needed = if operation.method == "GET" { API_READ } else { API_WRITE };
             operation.scopes.is_none() || scope == Some(needed)
         };
-        assert_allowed(&app, &app.user_with("ana", scope), Listener::Ledger, 403, allows).await;
+        assert_allowed(&app, &app.user_with("ana", scope), &LEDGER, 403, allows).await;
     }
 }

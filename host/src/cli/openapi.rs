@@ -4,13 +4,13 @@ use anyhow::Result;
 
 use crate::cli::output::print;
 use crate::config::{Listener, Openapi};
-use crate::http::openapi;
+use crate::http::{ASSIST, LEDGER, openapi};
 
 pub(super) fn run(command: &Openapi) -> Result<std::process::ExitCode> {
-    let listener = match command.listener {
-        Listener::Ledger => openapi::Listener::Ledger,
-        Listener::Assist => openapi::Listener::Assist,
+    let api = match command.listener {
+        Listener::Ledger => &LEDGER,
+        Listener::Assist => &ASSIST,
     };
-    print(&serde_json::to_string_pretty(&openapi::document(listener))?)?;
+    print(&serde_json::to_string_pretty(&openapi::document(api))?)?;
     Ok(std::process::ExitCode::SUCCESS)
 }

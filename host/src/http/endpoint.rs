@@ -30,6 +30,7 @@ use crate::http::error::Error;
 use crate::http::finish::finish;
 use crate::http::host;
 use crate::http::limits::{REFUSED_PAUSE, REQUEST_TIME_MAX};
+use crate::http::operation::Callers;
 use crate::http::problem::RequestId;
 use crate::telemetry;
 
@@ -45,15 +46,6 @@ struct Inner {
     answers: Answers,
     /// Of the service; connections may be served by others.
     runtime: Handle,
-}
-
-/// Who asks.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Callers {
-    /// Anybody, perhaps through a proxy.
-    Public,
-    /// The bank's own services and operators, under the configured host names.
-    Internal,
 }
 
 impl Endpoint {

@@ -1,6 +1,7 @@
 //! The errors of the HTTP APIs in one table.
 
 mod conversions;
+mod kind;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,6 +22,8 @@ use crate::http::problem::{Problem, detail_of, summary};
 use crate::models::ScoreError;
 use crate::models::publishing::published::NotPublishable;
 use crate::schema::FieldError;
+use kind::REJECTED;
+pub use kind::{Kind, Of};
 
 /// Seconds that a client should wait before it retries.
 const RETRY_AFTER: (HeaderName, &str) = (header::RETRY_AFTER, "1");
@@ -46,15 +49,15 @@ const CHALLENGE_PROOF: (HeaderName, &str) =
 type Limit = (&'static str, i64);
 
 /// Declares [`Error`] and [`ALL`] from one row for each error:
-/// `Variant(data) = STATUS, code, title, detail, header: name and value, field: name`.
+/// `Variant(data) = STATUS, code, title, detail, header: name and value, field: name, of: operations, changes: nothing`.
 ///
-/// `header` and `field` are optional. The detail may use the data; where there is a `field`, the
+/// What follows the detail is optional. The detail may use the data; where there is a `field`, the
 /// detail completes the sentence that begins with the field's name.
 macro_rules! problems {
     ($(
         $(#[$doc:meta])*
         $variant:ident $(($data:ident: $type:ty))? = $status:ident, $code:expr, $title:literal, $detail:expr
-            $(, header: $header:expr)? $(, field: $field:literal)?;
+            $(, header: $header:expr)? $(, field: $field:literal)? $(, of: $of:ident)? $(, changes: $unchanged:ident)?;
     )+) => {
         /// Why a request failed.
         #[derive(Debug)]
@@ -63,7 +66,9 @@ macro_rules! problems {
         }
 
         /// Every error, in the order of the table. One code may appear more than once.
-        pub const ALL: &[Kind] = &[$(problems!(@kind $status, $code, $title $(, header: $header)? $(, field: $field)?)),+];
+        pub const ALL: &[Kind] = &[$(problems!(
+            @kind $status, $code, $title $(, header: $header)? $(, field: $field)? $(, of: $of)? $(, changes: $unchanged)?
+        )),+];
 
         impl Error {
             /// The row of this error, with its detail filled in.
@@ -71,71 +76,84 @@ macro_rules! problems {
                 match self {
                     $(Self::$variant $(($data))? => {
                         $(let _ = $data;)?
-                        (&const { problems!(@kind $status, $code, $title $(, header: $header)? $(, field: $field)?) }, $detail.into())
+                        (&const { problems!(
+                            @kind $status, $code, $title $(, header: $header)? $(, field: $field)? $(, of: $of)?
+                                $(, changes: $unchanged)?
+                        ) }, $detail.into())
                     })+
                 }
             }
         }
     };
-    (@kind $status:ident, $code:expr, $title:literal $(, header: $header:expr)? $(, field: $field:literal)?) => {
+    (
+        @kind $status:ident, $code:expr, $title:literal $(, header: $header:expr)? $(, field: $field:literal)?
+            $(, of: $of:ident)? $(, changes: $unchanged:ident)?
+    ) => {
         Kind {
             status: StatusCode::$status,
             code: $code,
             title: $title,
             header: problems!(@option $($header)?),
             field: problems!(@option $($field)?),
+            of: problems!(@of $($of)?),
+            unchanged: problems!(@is $($unchanged)?),
         }
     };
     (@option) => { None };
     (@option $value:expr) => { Some($value) };
+    (@of) => { Of::Named };
+    (@of $of:ident) => { Of::$of };
+    (@is) => { false };
+    (@is nothing) => { true };
 }
 
 problems! {
     TokenMissing = UNAUTHORIZED, "unauthorized", "A bearer token is required",
-        "Send the header Authorization: Bearer <token>.", header: CHALLENGE;
+        "Send the header Authorization: Bearer <token>.", header: CHALLENGE, of: Token;
     /// Its bearer does not learn the reason.
     TokenInvalid(_reason: Refusal) = UNAUTHORIZED, "unauthorized", "The bearer token is not valid",
-        "The token is malformed, expired, not yet valid, or not signed for this service.", header: CHALLENGE_INVALID;
+        "The token is malformed, expired, not yet valid, or not signed for this service.", header: CHALLENGE_INVALID, of: Token;
     /// Its bearer does not learn the reason.
     ProofInvalid(_reason: Refusal) = UNAUTHORIZED, "unauthorized", "The proof of possession is not valid",
-        "Each request with this token needs a new DPoP proof, signed with the token's key.", header: CHALLENGE_PROOF;
+        "Each request with this token needs a new DPoP proof, signed with the token's key.", header: CHALLENGE_PROOF, of: Token;
     NonceRequired = UNAUTHORIZED, "unauthorized", "The proof of possession needs a nonce",
-        "Repeat the request with a proof that contains the nonce in DPoP-Nonce.", header: CHALLENGE_NONCE;
+        "Repeat the request with a proof that contains the nonce in DPoP-Nonce.", header: CHALLENGE_NONCE, of: Token;
     KeysUnknown = SERVICE_UNAVAILABLE, "keys-unknown", "Tokens cannot be verified at the moment",
-        "This host does not have the OpenID provider's current keys. Retry after the time in Retry-After.", header: RETRY_AFTER;
+        "This host does not have the OpenID provider's current keys. Retry after the time in Retry-After.",
+        header: RETRY_AFTER, of: Token, changes: nothing;
     ScopeMissing(scope: &'static str) = FORBIDDEN, "insufficient-scope", "The token lacks a scope",
-        format!("This requires a token with the scope {scope}.");
+        format!("This requires a token with the scope {scope}."), of: Token;
     ClientRefused = FORBIDDEN, "insufficient-scope", "The token's client may not operate",
-        "Use a token of another client: one in --operator-client, or without that setting not the bank page's.";
+        "Use a token of another client: one in --operator-client, or without that setting not the bank page's.", of: Token;
     NoPerson = FORBIDDEN, "insufficient-scope", "This takes two people",
-        "The token was obtained by client credentials, which anybody may have: use one that a person signed in for.";
+        "The token was obtained by client credentials, which anybody may have: use one that a person signed in for.", of: Token;
     /// They proposed it.
     SamePerson = FORBIDDEN, "second-person-required", "Another person has to approve it",
         "You proposed this action: another operator has to approve it, or you can withdraw it.";
     HostNotAllowed = MISDIRECTED_REQUEST, "host-not-allowed", "The host name is not served here",
-        "This internal listener answers only to the host names it was configured with.";
+        "This internal listener answers only to the host names it was configured with.", of: Internal;
     /// No such resource, or another user's.
-    NotFound = NOT_FOUND, "not-found", "There is no such resource", "There is nothing at this path.";
+    NotFound = NOT_FOUND, "not-found", "There is no such resource", "There is nothing at this path.", of: Path;
     MethodNotAllowed = METHOD_NOT_ALLOWED, "method-not-allowed", "The method is not allowed here",
         "The Allow header lists the methods of this path.";
     NotJson = UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", "The body must be JSON",
-        "Send the header Content-Type: application/json.";
+        "Send the header Content-Type: application/json.", of: Body;
     NotWasm = UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", "The body must be WebAssembly",
-        "Send the header Content-Type: application/wasm.";
+        "Send the header Content-Type: application/wasm.", of: Body;
     BodyEncoded = UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", "The body must not be compressed",
-        "Send it as it is, without Content-Encoding.", header: IDENTITY;
+        "Send it as it is, without Content-Encoding.", header: IDENTITY, of: Body;
     /// The limit in bytes.
     PayloadTooLarge(limit: usize) = PAYLOAD_TOO_LARGE, "payload-too-large", "The body is too large",
-        format!("The limit is {limit} bytes.");
+        format!("The limit is {limit} bytes."), of: Body;
     /// The body is not JSON, or it ended early.
-    MalformedJson(detail: String) = BAD_REQUEST, "malformed-json", "The body is not valid JSON", detail.clone();
+    MalformedJson(detail: String) = BAD_REQUEST, "malformed-json", "The body is not valid JSON", detail.clone(), of: Json;
     /// Only the amount is wrong.
-    InvalidAmount(errors: Vec<FieldError>) = BAD_REQUEST, INVALID_AMOUNT, "The amount is not valid", summary(errors);
+    InvalidAmount(errors: Vec<FieldError>) = BAD_REQUEST, INVALID_AMOUNT, "The amount is not valid", summary(errors), of: Amount;
     /// Fields of a ledger request are missing, of the wrong type or out of range.
-    Invalid(errors: Vec<FieldError>) = BAD_REQUEST, "validation-failed", "The request is not valid", summary(errors);
+    Invalid(errors: Vec<FieldError>) = BAD_REQUEST, "validation-failed", "The request is not valid", summary(errors), of: Fields;
     /// The same for the other APIs.
     Unprocessable(errors: Vec<FieldError>) = UNPROCESSABLE_ENTITY, "validation-failed", "The request is not valid",
-        summary(errors);
+        summary(errors), of: Fields;
 
     AccountExists = CONFLICT, "account-exists", "The account already exists",
         "is already used by one of your accounts", field: "accountNumber";
@@ -144,12 +162,12 @@ problems! {
         format!("A user can have at most {} {}. Nothing was added.", limit.1, limit.0);
     /// No range is configured, or all of its numbers are in use.
     NoNumbers = SERVICE_UNAVAILABLE, "no-account-numbers", "The bank has no account number to assign",
-        "The operator has to configure numbers that are free, with --clabe-range.";
+        "The operator has to configure numbers that are free, with --clabe-range.", changes: nothing;
     /// The debited account does not exist or is another user's.
     AccountNotFound = BAD_REQUEST, "account-not-found", "The account was not found",
-        "is not one of your accounts", field: "fromAccountId";
+        "is not one of your accounts", field: "fromAccountId", of: Transfer;
     AccountFrozen = FORBIDDEN, "account-frozen", "The account is frozen",
-        "No money may leave the account: only the bank can unfreeze it.";
+        "No money may leave the account: only the bank can unfreeze it.", of: Transfer;
     /// How it ended.
     HoldEnded(status: Status) = CONFLICT, "hold-ended", "The hold has ended",
         format!("It is {status}, so it can be neither captured nor voided.");
@@ -182,15 +200,15 @@ problems! {
         format!("is more than the {held} MXN held"), field: "amount";
     /// The beneficiary does not exist or is another user's.
     BeneficiaryNotFound = BAD_REQUEST, "beneficiary-not-found", "The beneficiary was not found",
-        "is not one of your beneficiaries", field: "toBeneficiaryId";
+        "is not one of your beneficiaries", field: "toBeneficiaryId", of: Transfer;
     /// Refused by the rules or for lack of funds. The first, most serious violation gives code and detail,
     /// which `components/model/src/rules.rs` words.
-    Rejected(violations: Vec<Violation>) = BAD_REQUEST, "rejected", "The transfer was refused",
-        violations.first().map_or_else(String::new, detail_of);
+    Rejected(violations: Vec<Violation>) = BAD_REQUEST, REJECTED, "The transfer was refused",
+        violations.first().map_or_else(String::new, detail_of), of: Transfer;
     CursorExpired = GONE, "cursor-expired", "The events went on in another history",
         "is of a history that ended when events were lost: listen from now on, then read the lists again", field: "from";
     KeyReused = UNPROCESSABLE_ENTITY, "idempotency-key-reused", "The idempotency key belongs to another request",
-        "was used for another request; use a new key", field: "Idempotency-Key";
+        "was used for another request; use a new key", field: "Idempotency-Key", of: Transfer;
 
     /// The gate refused the component, for these reasons.
     ComponentRefused(errors: Vec<FieldError>) = UNPROCESSABLE_ENTITY, "component-refused", "The gate refused the component",
@@ -217,66 +235,54 @@ problems! {
 
     /// Of this user, or from this address.
     TooManyRequests(_limit: &'static str) = TOO_MANY_REQUESTS, "too-many-requests", "Too many requests",
-        "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER;
+        "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER, of: Public;
     Overloaded = SERVICE_UNAVAILABLE, "overloaded", "The service is busy",
-        "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER;
+        "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER, of: Any, changes: nothing;
     /// What it would have waited for.
     Shed(_stage: &'static str) = SERVICE_UNAVAILABLE, "overloaded", "The service is busy",
-        "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER;
+        "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER, of: Any, changes: nothing;
     /// Their refusals are kept with their keys.
     TooManyRefusals = TOO_MANY_REQUESTS, "too-many-requests", "Too many rejected transfers",
         "This one was not decided, and its Idempotency-Key is not used up. Retry after the time in Retry-After.",
-        header: RETRY_REFUSED_AFTER;
+        header: RETRY_REFUSED_AFTER, of: Public;
     /// At the rail.
     TooManyPending = TOO_MANY_REQUESTS, "too-many-pending", "Too many payments are pending",
         "This one was not decided, and its Idempotency-Key is not used up. Retry after the time in Retry-After: earlier \
         payments have to settle first. The operator can raise --pending-payments.",
-        header: RETRY_REFUSED_AFTER;
+        header: RETRY_REFUSED_AFTER, of: Transfer;
     /// Of payees' names.
     TooManyChecks = TOO_MANY_REQUESTS, "too-many-requests", "Too many payees were checked",
         "Payee names can be checked only a limited number of times an hour. A payee can be saved and paid without a check.",
-        header: RETRY_CHECK_AFTER;
+        header: RETRY_CHECK_AFTER, of: Public;
     TimedOut = SERVICE_UNAVAILABLE, "timed-out", "The request took too long",
-        "A transfer may still complete: retry it with the same Idempotency-Key.", header: RETRY_AFTER;
+        "A transfer may still complete: retry it with the same Idempotency-Key.", header: RETRY_AFTER, of: Any;
     BodyTooSlow = SERVICE_UNAVAILABLE, "timed-out", "The request took too long",
-        "Its body did not arrive in time, so nothing was done. Send it again.", header: RETRY_AFTER;
+        "Its body did not arrive in time, so nothing was done. Send it again.", header: RETRY_AFTER, of: Any, changes: nothing;
     /// Of a request that moves no money.
     NoAnswer = SERVICE_UNAVAILABLE, "timed-out", "The request took too long",
-        "If it was a change, check whether it took effect before you send it again.", header: RETRY_AFTER;
+        "If it was a change, check whether it took effect before you send it again.", header: RETRY_AFTER, of: Any;
     ModelUnavailable(_error: ScoreError) = SERVICE_UNAVAILABLE, "model-unavailable", "A model is not available",
-        "Nothing was decided and nothing was changed. Try again later.", header: RETRY_AFTER;
+        "Nothing was decided and nothing was changed. Try again later.", header: RETRY_AFTER, of: Transfer, changes: nothing;
     /// The rules component, or the scorer it needs, failed; the ledger has logged why.
     RulesUnavailable = SERVICE_UNAVAILABLE, "model-unavailable", "A model is not available",
-        "Nothing was decided and nothing was changed. Try again later.", header: RETRY_AFTER;
+        "Nothing was decided and nothing was changed. Try again later.", header: RETRY_AFTER, of: Transfer, changes: nothing;
     DecisionNotKept = SERVICE_UNAVAILABLE, "decision-not-kept", "The decision could not be recorded",
-        "This host records every decision, so it makes none that it cannot record.", header: RETRY_AFTER;
+        "This host records every decision, so it makes none that it cannot record.",
+        header: RETRY_AFTER, of: Transfer, changes: nothing;
     DatabaseUnavailable(_error: Arc<sqlx::Error>) = SERVICE_UNAVAILABLE, "database-unavailable",
         "The database is unavailable", "If this was a change, check whether it took effect before you retry.",
-        header: RETRY_AFTER;
+        header: RETRY_AFTER, of: Any;
     /// What was done is not confirmed by the database.
     OutcomeUnknown = SERVICE_UNAVAILABLE, "outcome-unknown", "The outcome is not known yet",
         "The database failed during the write. Retry with the same Idempotency-Key to learn the outcome; without one, \
          check whether it took effect.",
-        header: RETRY_AFTER;
+        header: RETRY_AFTER, of: Transfer;
     /// The action of an approval may have been carried out.
     ExecutionUnknown = SERVICE_UNAVAILABLE, "outcome-unknown", "The outcome is not known yet",
         "The action may have been carried out. Approve it again in a minute to learn the outcome: nothing happens twice.",
         header: RETRY_AFTER;
     Internal(_error: anyhow::Error) = INTERNAL_SERVER_ERROR, "internal-error", "Something went wrong on our side",
-        "The error is logged under this requestId.";
-}
-
-/// A row of the table, without the error's data.
-#[derive(Debug)]
-pub struct Kind {
-    pub status: StatusCode,
-    /// Machine-readable. A refused transfer has a code from [`rules::CODES`](crate::domain::rules::CODES)
-    /// instead.
-    pub code: &'static str,
-    pub title: &'static str,
-    pub header: Option<(HeaderName, &'static str)>,
-    /// The request's field at fault, if it is always the same one.
-    pub field: Option<&'static str>,
+        "The error is logged under this requestId.", of: Any;
 }
 
 impl Error {

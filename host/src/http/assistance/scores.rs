@@ -44,7 +44,7 @@ impl Scores {
     }
 }
 
-async fn respond<K: Kind>(app: App, request: Request) -> Response {
+pub(crate) async fn respond<K: Kind>(app: App, request: Request) -> Response {
     // Before the body is read, which may fail. Other routes pass a layer that does it.
     telemetry::set_route(K::PATH);
     assess::<K>(&app, request).await.into_response()

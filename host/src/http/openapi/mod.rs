@@ -1,10 +1,6 @@
-//! The OpenAPI 3.1 documents of both listeners, from the declarations of bodies, the table of errors and the
-//! operations.
+//! The OpenAPI 3.1 document of a listener, from its table of endpoints, the declarations of bodies and the table of
+//! errors.
 
-mod assist;
-mod foreign;
-mod ledger;
-mod operation;
 mod schemas;
 
 use std::collections::BTreeMap;
@@ -12,22 +8,11 @@ use std::collections::BTreeMap;
 use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
 
-use crate::domain::rules;
-use crate::http::error::{self, Kind};
+use crate::http::error::{self, Kind, Of};
+use crate::http::operation::{Api, Auth, Body, Callers, Content, Header, Operation};
 use crate::http::problem::ProblemJson;
 use crate::schema::{Declaration, Record as _, Shape};
-use operation::{Auth, Body, Content, Header, Operation};
 use schemas::{Schemas, Side, example};
-
-/// The listener that a document describes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Listener {
-    Ledger,
-    Assist,
-}
-
-/// Failures that every operation can have.
-const ALWAYS: [&str; 4] = ["internal-error", "timed-out", "overloaded", "database-unavailable"];
 
 /// Groups of operations, by the first prefix that matches the path. The prefixes of a group are next to each other.
 const TAGS: [(&str, &str); 10] = [
@@ -50,23 +35,12 @@ fn tag(path: &str) -> &'static str {
 const REQUEST_ID: &str = "X-Request-Id";
 
 /// The document of a listener.
-pub fn document(listener: Listener) -> Value {
-    let (title, about, operations) = match listener {
-        Listener::Ledger => (
-            "Caudal ledger API",
-            "Accounts, beneficiaries and transfers of the bank's app.",
-            ledger::OPERATIONS.to_vec(),
-        ),
-        Listener::Assist => (
-            "Caudal assistance API",
-            "Scores, and administration of models and accounts. Internal.",
-            assist::operations(),
-        ),
-    };
+pub fn document(api: &Api) -> Value {
+    let operations = (api.operations)();
     let mut shared = Shared::default();
     let mut paths: Map<String, Value> = Map::new();
     for operation in &operations {
-        let described = describe(operation, listener, &mut shared);
+        let described = describe(operation, api.callers, &mut shared);
         // A wildcard is a parameter like any other.
         let path = operation.path.replace("{*", "{");
         let methods = paths.entry(path).or_insert_with(|| json!({}));
@@ -78,7 +52,7 @@ pub fn document(listener: Listener) -> Value {
     tags.dedup();
     json!({
         "openapi": "3.1.0",
-        "info": {"title": title, "description": about, "version": env!("CARGO_PKG_VERSION")},
+        "info": {"title": api.title, "description": api.about, "version": env!("CARGO_PKG_VERSION")},
         "servers": [{"url": "/"}],
         "tags": tags,
         "paths": paths,
@@ -91,12 +65,12 @@ pub fn document(listener: Listener) -> Value {
     })
 }
 
-fn describe(operation: &Operation, listener: Listener, shared: &mut Shared) -> Value {
+fn describe(operation: &Operation, callers: Callers, shared: &mut Shared) -> Value {
     let mut described = json!({
         "operationId": operation.id,
         "tags": [tag(operation.path)],
         "summary": operation.summary,
-        "responses": responses(operation, listener, shared),
+        "responses": responses(operation, callers, shared),
     });
     let parameters = parameters(operation, &mut shared.schemas);
     if !parameters.is_empty() {
@@ -152,7 +126,7 @@ fn parameters(operation: &Operation, schemas: &mut Schemas) -> Vec<Value> {
     parameters
 }
 
-fn responses(operation: &Operation, listener: Listener, shared: &mut Shared) -> Value {
+fn responses(operation: &Operation, callers: Callers, shared: &mut Shared) -> Value {
     let mut responses = Map::new();
     for (status, content) in operation.answers {
         let status = StatusCode::from_u16(*status).unwrap_or_default();
@@ -164,8 +138,8 @@ fn responses(operation: &Operation, listener: Listener, shared: &mut Shared) -> 
         responses.insert(status.as_str().to_owned(), response);
     }
     let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
-    for code in codes(operation, listener) {
-        by_status.entry(status_of(code, operation, listener)).or_default().push(code);
+    for code in codes(operation, callers) {
+        by_status.entry(status_of(code, operation, callers)).or_default().push(code);
     }
     for (status, codes) in by_status {
         match responses.get_mut(&status.to_string()) {
@@ -243,38 +217,35 @@ impl Shared {
 }
 
 /// Every code that an operation can fail with.
-fn codes(operation: &Operation, listener: Listener) -> Vec<&'static str> {
-    let mut codes = ALWAYS.to_vec();
-    codes.extend(operation.errors);
-    // Whoever operates the service is not limited.
-    codes.extend((listener == Listener::Ledger).then_some("too-many-requests"));
-    match operation.auth {
-        Auth::Public => {}
-        Auth::User | Auth::Operator(_) => {
-            codes.extend(["unauthorized", "insufficient-scope", "keys-unknown"]);
-        }
-    }
-    match operation.body {
-        Body::None => {}
-        Body::Json(declaration) => {
-            codes.extend(["malformed-json", "payload-too-large", "unsupported-media-type", "validation-failed"]);
-            codes.extend(has_amount(declaration).then_some("invalid-amount"));
-        }
-        Body::Bytes(_) => codes.extend(["payload-too-large", "unsupported-media-type", "validation-failed"]),
-    }
-    if !operation.query.is_empty() {
-        codes.push("validation-failed");
-        codes.extend(operation.query.iter().any(|it| has_amount(it)).then_some("invalid-amount"));
-    }
-    if operation.path.contains('{') {
-        codes.push("not-found");
-    }
-    if listener == Listener::Assist {
-        codes.push("host-not-allowed");
+fn codes(operation: &Operation, callers: Callers) -> Vec<&'static str> {
+    let mut codes = operation.errors.to_vec();
+    for kind in error::ALL.iter().filter(|kind| is_of(kind.of, operation, callers)) {
+        codes.extend(kind.codes());
     }
     codes.sort_unstable();
     codes.dedup();
     codes
+}
+
+/// Whether an operation is one of those.
+fn is_of(of: Of, operation: &Operation, callers: Callers) -> bool {
+    let Operation { body, query, .. } = operation;
+    match of {
+        Of::Any => true,
+        // Whoever operates the service is not limited.
+        Of::Public => callers == Callers::Public,
+        Of::Internal => callers == Callers::Internal,
+        Of::Token => operation.auth != Auth::Public,
+        Of::Path => operation.path.contains('{'),
+        Of::Body => !matches!(body, Body::None),
+        Of::Json => matches!(body, Body::Json(_)),
+        Of::Fields => !matches!(body, Body::None) || !query.is_empty(),
+        Of::Amount => {
+            query.iter().any(|it| has_amount(it)) || matches!(body, Body::Json(declaration) if has_amount(declaration))
+        }
+        Of::Transfer => operation.is_transfer,
+        Of::Named => false,
+    }
 }
 
 fn has_amount(declaration: &Declaration) -> bool {
@@ -290,9 +261,9 @@ fn kinds(code: &str) -> impl Iterator<Item = &'static Kind> {
 }
 
 /// Invalid fields of a body are a 422 on the assistance listener; violations of rules are a 400.
-fn status_of(code: &str, operation: &Operation, listener: Listener) -> u16 {
+fn status_of(code: &str, operation: &Operation, callers: Callers) -> u16 {
     let statuses: Vec<_> = kinds(code).map(|kind| kind.status.as_u16()).collect();
-    let is_last = listener == Listener::Assist && matches!(operation.body, Body::Json(_));
+    let is_last = callers == Callers::Internal && matches!(operation.body, Body::Json(_));
     let status = if is_last { statuses.last() } else { statuses.first() };
     status.copied().unwrap_or(400)
 }
@@ -310,14 +281,12 @@ fn header_of(code: &str) -> Option<Header> {
     })
 }
 
-/// Every code of every operation of both listeners, for the test that none is missing.
-pub fn documented_codes() -> Vec<&'static str> {
-    let ledger = ledger::OPERATIONS.iter().flat_map(|it| codes(it, Listener::Ledger));
-    ledger.chain(assist::operations().into_iter().flat_map(|it| codes(&it, Listener::Assist))).collect()
+/// Every code of every operation of a listener, for the test that none is missing.
+pub fn documented_codes(api: &Api) -> Vec<&'static str> {
+    (api.operations)().iter().flat_map(|it| codes(it, api.callers)).collect()
 }
 
 /// Every code.
 pub fn all_codes() -> impl Iterator<Item = &'static str> {
-    // A refused transfer has the code of its first violation.
-    error::ALL.iter().map(|kind| kind.code).filter(|code| *code != "rejected").chain(rules::CODES)
+    error::ALL.iter().flat_map(Kind::codes)
 }

@@ -10,7 +10,8 @@ use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
 use crate::http::error::Error;
-use crate::http::openapi::{self, Listener};
+use crate::http::openapi;
+use crate::http::operation::Api;
 use crate::http::pages::files::{NAMED, REFERENCE, VENDORED, embedded};
 use crate::http::pages::sandbox::minter;
 
@@ -41,9 +42,9 @@ pub(crate) async fn sandbox_file(
     file(name, headers).await
 }
 
-pub(crate) fn document(listener: Listener) -> Response {
+pub(crate) fn document(api: &Api) -> Response {
     static DOCUMENTS: [OnceLock<Bytes>; 2] = [OnceLock::new(), OnceLock::new()];
-    let document = DOCUMENTS[listener as usize].get_or_init(|| openapi::document(listener).to_string().into());
+    let document = DOCUMENTS[api.callers as usize].get_or_init(|| openapi::document(api).to_string().into());
     let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, NAMED)];
     (headers, document.clone()).into_response()
 }

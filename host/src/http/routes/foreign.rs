@@ -6,7 +6,7 @@ use crate::schema::answer;
 
 answer! {
     /// The result of a replay.
-    pub(super) struct FindingsJson as "Findings" {
+    pub(crate) struct FindingsJson as "Findings" {
         replayed: usize { example: "100" },
         /// Decisions whose answer was the same, bit for bit.
         equal: usize { example: "100" },
@@ -16,7 +16,7 @@ answer! {
 
 answer! {
     /// A decision that could not be reproduced.
-    pub(super) struct FindingJson as "Finding" {
+    pub(crate) struct FindingJson as "Finding" {
         /// Its position among the decisions, from 0.
         index: usize { example: "0" },
         id: Option<String> { example: "\"d-1\"" },
@@ -28,7 +28,7 @@ answer! {
 answer! {
     /// STP's notice of a state change (`cambioEstado`). It only makes the host ask STP; nothing but the tracking key is
     /// read.
-    pub(super) struct NoticeJson as "StpNotice" {
+    pub(crate) struct NoticeJson as "StpNotice" {
         /// The tracking key.
         clave_rastreo: Option<String> { named: "claveRastreo", example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
         /// The tracking key again, since orders have it here too.

@@ -1,0 +1,8 @@
+//! What each listener serves: one table for its router and its OpenAPI document.
+
+mod assist;
+mod foreign;
+mod ledger;
+
+pub use assist::ASSIST;
+pub use ledger::LEDGER;
