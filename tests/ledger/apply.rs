@@ -7,7 +7,7 @@ use caudal::domain::rules::{Verdict, Violation};
 use caudal::domain::transfer::Status;
 use caudal::ledger::apply::apply;
 use caudal::ledger::batch::{Batch, NoVerdict, Policy, State};
-use caudal::ledger::{CUSTOMER_STRIPE, Command, Outcome};
+use caudal::ledger::{CUSTOMER_STRIPE, Command, Outcome, Refusal};
 use proptest::prelude::*;
 
 use crate::model::{CONTEXT, Small, account, command, commit, lenient, payee, world};
@@ -88,7 +88,7 @@ proptest! {
             let answer = match outcome {
                 Outcome::Sent { transfer, replayed } => (request, Ok(transfer.clone()), *replayed),
                 Outcome::Rejected { violations, replayed } => (request, Err(violations.clone()), *replayed),
-                Outcome::KeyReused => {
+                Outcome::Refused(Refusal::KeyReused) => {
                     let (earlier, _) = &first[&(order.owner.clone(), key.clone())];
                     prop_assert_ne!(earlier, &request);
                     continue;
@@ -150,12 +150,12 @@ fn the_rules_see_the_facts_and_their_rejection_is_recorded() {
 fn rules_that_fail_or_answer_nonsense_decide_nothing() {
     let fails = |_: &str, _: uuid::Uuid, _: &caudal::domain::rules::Facts| Err(NoVerdict);
     let (batch, outcome) = transfer_with(&Policy { decide: &fails, ..lenient() });
-    assert_eq!(outcome, Outcome::RulesUnavailable);
+    assert_eq!(outcome, Outcome::Refused(Refusal::RulesUnavailable));
     assert!(batch.is_empty());
     for next in [None, Some(Status::Pending), Some(Status::Failed)] {
         let transition = move |_, _| Ok(next);
         let (batch, outcome) = transfer_with(&Policy { transition: &transition, ..lenient() });
-        assert_eq!(outcome, Outcome::RulesUnavailable, "{next:?}");
+        assert_eq!(outcome, Outcome::Refused(Refusal::RulesUnavailable), "{next:?}");
         assert!(batch.is_empty(), "{next:?}");
     }
 }

@@ -12,7 +12,8 @@ use caudal::ledger::apply::apply;
 use caudal::ledger::batch::{Context, Row, State, Terms};
 use caudal::ledger::store::{CommitError, Postgres, Store as _};
 use caudal::ledger::{
-    CUSTOMER_STRIPE, Command, Freeze, Fund, OpenAccount, Order, Outcome, PlaceHold, ReleaseHold, Risk, SPEI_ACCOUNT,
+    CUSTOMER_STRIPE, Command, Freeze, Fund, OpenAccount, Order, Outcome, PlaceHold, Refusal, ReleaseHold, Risk,
+    SPEI_ACCOUNT,
 };
 use sqlx::PgPool;
 use time::Duration;
@@ -94,7 +95,7 @@ fn held_money_leaves_only_by_its_own_capture() {
         assert!(matches!(&outcome, Outcome::Rejected { violations, .. } if violations[0].code == "insufficient-funds"));
     }
     assert!(matches!(decide(&mut state, Command::Transfer(order(5, 30)), &CONTEXT), Outcome::Sent { .. }));
-    assert!(matches!(decide(&mut state, capture(6, 2, 71), &CONTEXT), Outcome::HoldExceeded(_)));
+    assert!(matches!(decide(&mut state, capture(6, 2, 71), &CONTEXT), Outcome::Refused(Refusal::HoldExceeded(_))));
     assert!(matches!(decide(&mut state, capture(7, 2, 50), &CONTEXT), Outcome::Sent { .. }));
     assert_eq!(figures(&state), (20, 0), "what was not captured is free again");
 }
@@ -107,12 +108,15 @@ fn a_hold_ends_once() {
         decide(&mut state, hold(id, 10), &CONTEXT);
     }
     assert_eq!(decide(&mut state, release(2, None), &CONTEXT), Outcome::HoldNotDue);
-    assert_eq!(decide(&mut state, release(2, Some("luis")), &CONTEXT), Outcome::HoldNotFound);
+    assert_eq!(decide(&mut state, release(2, Some("luis")), &CONTEXT), Outcome::Refused(Refusal::HoldNotFound));
     decide(&mut state, capture(10, 2, 10), &CONTEXT);
     assert!(
         matches!(decide(&mut state, release(3, Some("ana")), &CONTEXT), Outcome::Released(hold) if hold.status == Status::Voided)
     );
-    assert!(matches!(decide(&mut state, capture(11, 4, 10), &later), Outcome::HoldEnded(_)), "its time is over");
+    assert!(
+        matches!(decide(&mut state, capture(11, 4, 10), &later), Outcome::Refused(Refusal::HoldEnded(_))),
+        "its time is over"
+    );
     assert!(
         matches!(decide(&mut state, release(4, None), &later), Outcome::Released(hold) if hold.status == Status::Expired)
     );
@@ -121,14 +125,18 @@ fn a_hold_ends_once() {
         [(2, release(2, Some("ana"))), (2, capture(12, 2, 10)), (3, capture(13, 3, 10)), (4, release(4, Some("ana")))]
     {
         assert!(
-            matches!(decide(&mut state, again, &CONTEXT), Outcome::HoldEnded(hold) if hold.hold_id == Uuid::from_u128(id))
+            matches!(decide(&mut state, again, &CONTEXT), Outcome::Refused(Refusal::HoldEnded(hold)) if hold.hold_id == Uuid::from_u128(id))
         );
     }
     assert!(matches!(decide(&mut state, release(3, Some("ana")), &CONTEXT), Outcome::Released(_)), "a repetition");
     assert_eq!(figures(&state), before);
     let unknown = Order { to_beneficiary_id: payee(1), ..order(14, 10) };
     let of_another = Command::Transfer(Order { hold_id: Some(Uuid::from_u128(2)), ..unknown });
-    assert_eq!(decide(&mut state, of_another, &CONTEXT), Outcome::HoldNotFound, "for another beneficiary");
+    assert_eq!(
+        decide(&mut state, of_another, &CONTEXT),
+        Outcome::Refused(Refusal::HoldNotFound),
+        "for another beneficiary"
+    );
 }
 
 #[test]
@@ -139,7 +147,7 @@ fn no_money_leaves_a_frozen_account() {
     assert_eq!(decide(&mut state, freeze(true), &CONTEXT), Outcome::Frozen { frozen: true, changed: false });
     let keyed = Order { key: Some("k".to_owned()), ..order(3, 1) };
     for command in [Command::Transfer(keyed.clone()), hold(4, 1), capture(5, 2, 10)] {
-        assert_eq!(decide(&mut state, command, &CONTEXT), Outcome::AccountFrozen);
+        assert_eq!(decide(&mut state, command, &CONTEXT), Outcome::Refused(Refusal::AccountFrozen));
     }
     assert!(matches!(decide(&mut state, fund(6, 5), &CONTEXT), Outcome::Funded(_)), "it still receives");
     assert!(matches!(decide(&mut state, release(2, Some("ana")), &CONTEXT), Outcome::Released(_)));
@@ -147,7 +155,7 @@ fn no_money_leaves_a_frozen_account() {
     let sent = decide(&mut state, Command::Transfer(keyed), &CONTEXT);
     assert!(matches!(sent, Outcome::Sent { replayed: false, .. }), "the key was not bound: {sent:?}");
     let bank = Freeze { account_id: SPEI_ACCOUNT, frozen: true, actor: String::new(), reason: String::new() };
-    assert_eq!(decide(&mut state, Command::Freeze(bank), &CONTEXT), Outcome::AccountNotFound);
+    assert_eq!(decide(&mut state, Command::Freeze(bank), &CONTEXT), Outcome::Refused(Refusal::AccountNotFound));
 }
 
 #[test]

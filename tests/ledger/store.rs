@@ -9,7 +9,7 @@ use caudal::ledger::batch::{Balance, Batch, Context};
 use caudal::ledger::chain::Seal;
 use caudal::ledger::store::{CommitError, Fate, Postgres, Store as _};
 use caudal::ledger::writer::{LEASE, Writer};
-use caudal::ledger::{Command, FUNDING_ACCOUNT, Fund, OpenAccount, Outcome};
+use caudal::ledger::{Command, FUNDING_ACCOUNT, Fund, OpenAccount, Outcome, Refusal};
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
@@ -129,7 +129,7 @@ async fn a_batch_decided_on_old_balances_loses_the_race(db: PgPool) {
     let (second, _) = decide(&store, &two, &[Command::Fund(fund(2))]).await;
     store.commit(&second, &seal(&second, Uuid::new_v4(), &two), &CONTEXT).await.unwrap();
     let (batch, outcomes) = decide(&store, &one, &[open("1")]).await;
-    assert_eq!(outcomes, [Outcome::AccountExists]);
+    assert_eq!(outcomes, [Outcome::Refused(Refusal::AccountExists)]);
     assert!(batch.is_empty());
 }
 

@@ -7,7 +7,7 @@ use caudal::domain::hold;
 use caudal::domain::money::Money;
 use caudal::domain::transfer::{Kind, RailName, Status};
 use caudal::ledger::chain::ChainKey;
-use caudal::ledger::{FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, LedgerError, OpenedAccount, Outcome, SPEI_ACCOUNT};
+use caudal::ledger::{FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, LedgerError, OpenedAccount, Outcome, Refusal, SPEI_ACCOUNT};
 use uuid::Uuid;
 
 use crate::leases::NO_HEAD;
@@ -260,8 +260,12 @@ fn check_answers(tables: &Tables, all: &[Attempts], complaints: &mut Vec<String>
                     Ok(hold.hold_id)
                 }
                 Ok(Outcome::Rejected { violations, .. }) => Err(violations.iter().map(|it| it.code.clone()).collect()),
-                Ok(Outcome::KeyReused | Outcome::BeneficiaryNotFound | Outcome::AccountFrozen) => continue,
-                Ok(Outcome::HoldEnded(_) | Outcome::HoldExceeded(_)) if order.hold_id.is_some() => continue,
+                Ok(Outcome::Refused(Refusal::KeyReused | Refusal::BeneficiaryNotFound | Refusal::AccountFrozen)) => {
+                    continue;
+                }
+                Ok(Outcome::Refused(Refusal::HoldEnded(_) | Refusal::HoldExceeded(_))) if order.hold_id.is_some() => {
+                    continue;
+                }
                 Ok(other) => {
                     complaints.push(format!("{order:?} was answered with {other:?}"));
                     continue;

@@ -12,14 +12,13 @@ mod report;
 use uuid::Uuid;
 
 use super::batch::{AccountFacts, BalanceKey, Batch, Context, Made, NewTransfer, NoVerdict, Policy, State};
-use super::command::{Command, Order, Outcome, PaymentReport};
+use super::command::{Command, Order, Outcome, PaymentReport, Refusal};
 use super::fingerprint;
 use super::tracking::tracking_key;
 use crate::clock::mexico_city_hour;
 use crate::domain::account_number::{is_same, normalise};
 use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 use crate::domain::clabe::Clabe;
-use crate::domain::hold::Hold;
 use crate::domain::money::Money;
 use crate::domain::remittance::Remittance;
 use crate::domain::risk::Risk;
@@ -58,7 +57,7 @@ impl Run<'_> {
     }
 
     /// Checks the account, the payee, the hold, the rules and the funds, in that order.
-    fn send(&mut self, order: &Order, fingerprint: &[u8; 32]) -> Result<Transfer, Refusal> {
+    fn send(&mut self, order: &Order, fingerprint: &[u8; 32]) -> Result<Transfer, Outcome> {
         let hold = self.hold_to_capture(order)?;
         self.decide(order, hold.as_ref().map_or(Money::ZERO, |hold| hold.amount))?;
         let debit = (order.from_account_id, CUSTOMER_STRIPE);
@@ -70,16 +69,16 @@ impl Run<'_> {
             next.filter(|next| *next == Status::Completed).ok_or(Refusal::RulesUnavailable)?
         } else if self.state.users.get(&order.owner).is_some_and(|user| user.pending >= self.context.terms.pending_max)
         {
-            return Err(Refusal::TooManyPending);
+            return Err(Refusal::TooManyPending.into());
         } else {
             Status::Pending
         };
         // Nor may they permit a transfer to the account that it debits.
         if credit == debit {
-            return Err(Refusal::Violations(vec![same_account()]));
+            return Err(rejected(vec![same_account()]));
         }
         if !self.has_room(credit, order.amount) {
-            return Err(Refusal::BalanceTooLarge);
+            return Err(Refusal::BalanceTooLarge.into());
         }
         if let Some(hold) = hold {
             self.capture(&hold, order.transfer_id);
@@ -103,26 +102,26 @@ impl Run<'_> {
     }
 
     /// Asks the rules. `reserved` is what a hold keeps for this order.
-    fn decide(&self, order: &Order, reserved: Money) -> Result<(), Refusal> {
+    fn decide(&self, order: &Order, reserved: Money) -> Result<(), Outcome> {
         let facts = self.facts(order, reserved)?;
         let balance = self.state.balances.get(&(order.from_account_id, CUSTOMER_STRIPE));
         let is_altered = self.state.users.get(&order.owner).is_some_and(|user| user.is_altered);
         if is_altered || balance.is_some_and(|balance| balance.frozen) {
-            return Err(Refusal::AccountFrozen);
+            return Err(Refusal::AccountFrozen.into());
         }
         let verdict = (self.policy.decide)(&order.owner, order.transfer_id, &facts);
         let verdict = verdict.map_err(|NoVerdict| Refusal::RulesUnavailable)?;
         if let Verdict::Rejected(violations) = verdict {
-            return Err(Refusal::Violations(violations));
+            return Err(rejected(violations));
         }
         // Rules cannot permit an overdraft.
         if facts.available < order.amount {
-            return Err(Refusal::Violations(vec![insufficient_funds()]));
+            return Err(rejected(vec![insufficient_funds()]));
         }
         Ok(())
     }
 
-    fn facts(&self, order: &Order, reserved: Money) -> Result<Facts, Refusal> {
+    fn facts(&self, order: &Order, reserved: Money) -> Result<Facts, Outcome> {
         let owned = |account: &&AccountFacts| account.owner.as_ref() == Some(&order.owner);
         let account = self.state.accounts.get(&order.from_account_id).filter(owned);
         let account = account.ok_or(Refusal::AccountNotFound)?;
@@ -131,7 +130,7 @@ impl Run<'_> {
         let (risk_level, acknowledged) = match order.risk {
             Risk::NotEnforced => (None, false),
             Risk::Assessed { level, acknowledged } => (Some(level), acknowledged.is_some()),
-            Risk::Unavailable => return Err(Refusal::RiskUnavailable),
+            Risk::Unavailable => return Err(Refusal::RiskUnavailable.into()),
         };
         let user = self.state.users.get(&order.owner).copied().unwrap_or_default();
         let (now, terms) = (self.context.now, self.context.terms);
@@ -229,21 +228,8 @@ impl Run<'_> {
     }
 }
 
-/// Why a transfer or a hold was not made.
-enum Refusal {
-    /// Refused by the rules, or for lack of funds.
-    Violations(Vec<Violation>),
-    // The rest are never recorded with an idempotency key: a retry may succeed.
-    AccountNotFound,
-    AccountFrozen,
-    BeneficiaryNotFound,
-    HoldNotFound,
-    HoldEnded(Hold),
-    HoldExceeded(Hold),
-    RulesUnavailable,
-    RiskUnavailable,
-    TooManyPending,
-    BalanceTooLarge,
+fn rejected(violations: Vec<Violation>) -> Outcome {
+    Outcome::Rejected { violations, replayed: false }
 }
 
 fn insufficient_funds() -> Violation {

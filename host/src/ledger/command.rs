@@ -189,8 +189,6 @@ pub struct OpenedAccount {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     Opened(OpenedAccount),
-    /// The owner already has an account with this number.
-    AccountExists,
     /// The number that was to be issued is another account's.
     NumberTaken,
     /// The new balance.
@@ -202,6 +200,7 @@ pub enum Outcome {
         /// Whether this repeats the outcome of an earlier command with the same key.
         replayed: bool,
     },
+    Refused(Refusal),
     /// Refused by the rules or for lack of funds.
     Rejected {
         /// At least one, the most serious first.
@@ -216,45 +215,58 @@ pub enum Outcome {
     },
     /// The hold was released, now or earlier.
     Released(Hold),
-    /// The hold does not exist, is another user's, or is for another account or beneficiary.
-    HoldNotFound,
-    /// The hold was captured, was voided or has expired.
-    HoldEnded(Hold),
     /// It is too early for the hold to expire.
     HoldNotDue,
-    /// The transfer exceeds the hold.
-    HoldExceeded(Hold),
     /// Whether the account is frozen, and whether it was not before.
     Frozen {
         frozen: bool,
         changed: bool,
     },
-    /// It would be refused, and no more refusals of its user may be recorded now. Nothing was decided.
-    TooManyRefusals,
-    /// Too many payments of its user wait for the rail. Nothing was decided.
-    TooManyPending,
-    /// No money may leave the account. A retry may succeed, so this is never recorded with a key.
-    AccountFrozen,
-    /// The account does not exist or is another user's.
-    AccountNotFound,
-    /// The beneficiary does not exist or is another user's.
-    BeneficiaryNotFound,
-    /// The key belongs to a different transfer.
-    KeyReused,
-    /// The rules component gave no usable answer. Nothing was decided.
-    RulesUnavailable,
-    /// The risk scorer gave no usable answer. Nothing was decided.
-    RiskUnavailable,
     /// The reported transfer reached its final status.
     StatusChanged(Status),
     /// The report is a duplicate or too late: a final status never changes.
     StatusUnchanged(Status),
     /// The money of a settled transfer was returned to its account.
     Returned,
-    /// The payee's account, which would have to give the money back, does not cover it.
-    NotCovered,
     /// The reported transfer does not exist.
     TransferNotFound,
+}
+
+/// Why a command changed nothing. Never recorded with an idempotency key: a retry may succeed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Refusal {
+    /// The owner already has an account with this number.
+    AccountExists,
+    /// The account does not exist or is another user's.
+    AccountNotFound,
+    /// No money may leave the account.
+    AccountFrozen,
+    /// The beneficiary does not exist or is another user's.
+    BeneficiaryNotFound,
+    /// The hold does not exist, is another user's, or is for another account or beneficiary.
+    HoldNotFound,
+    /// The hold was captured, was voided or has expired.
+    HoldEnded(Hold),
+    /// The transfer exceeds the hold.
+    HoldExceeded(Hold),
+    /// The key belongs to a different transfer.
+    KeyReused,
+    /// The rules component gave no usable answer. Nothing was decided.
+    RulesUnavailable,
+    /// The risk scorer gave no usable answer. Nothing was decided.
+    RiskUnavailable,
+    /// It would be refused, and no more refusals of its user may be recorded now. Nothing was decided.
+    TooManyRefusals,
+    /// Too many payments of its user wait for the rail. Nothing was decided.
+    TooManyPending,
+    /// The payee's account, which would have to give the money back, does not cover it.
+    NotCovered,
     /// The credited balance would overflow. Nothing was moved.
     BalanceTooLarge,
+}
+
+impl From<Refusal> for Outcome {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
 }

@@ -1,6 +1,6 @@
 //! What becomes of commands, as metrics.
 
-use super::command::Outcome;
+use super::command::{Outcome, Refusal};
 use super::job::LedgerError;
 use crate::domain::rules::{CODES, Violation};
 use crate::domain::transfer::Status;
@@ -34,22 +34,24 @@ impl Metrics {
             Ok(Outcome::StatusChanged(Status::Completed)) => transfer("settled", ""),
             Ok(Outcome::StatusChanged(_)) => transfer("failed", ""),
             Ok(Outcome::Returned) => transfer("returned", ""),
-            Ok(Outcome::RulesUnavailable) => transfer("undecided", "rules"),
-            Ok(Outcome::RiskUnavailable) => transfer("undecided", "risk"),
-            Ok(Outcome::TooManyRefusals) => transfer("undecided", "refusals"),
-            Ok(Outcome::TooManyPending) => transfer("undecided", "pending"),
-            Ok(Outcome::AccountFrozen) => refused("account-frozen"),
-            Ok(Outcome::AccountNotFound) => refused("account-not-found"),
-            Ok(Outcome::BeneficiaryNotFound) => refused("beneficiary-not-found"),
-            Ok(Outcome::KeyReused) => refused("idempotency-key-reused"),
-            Ok(Outcome::BalanceTooLarge) => refused("balance-too-large"),
-            Ok(Outcome::NotCovered) => refused("not-covered"),
+            Ok(Outcome::Refused(refusal)) => match refusal {
+                Refusal::RulesUnavailable => transfer("undecided", "rules"),
+                Refusal::RiskUnavailable => transfer("undecided", "risk"),
+                Refusal::TooManyRefusals => transfer("undecided", "refusals"),
+                Refusal::TooManyPending => transfer("undecided", "pending"),
+                Refusal::AccountFrozen => refused("account-frozen"),
+                Refusal::AccountNotFound => refused("account-not-found"),
+                Refusal::BeneficiaryNotFound => refused("beneficiary-not-found"),
+                Refusal::KeyReused => refused("idempotency-key-reused"),
+                Refusal::BalanceTooLarge => refused("balance-too-large"),
+                Refusal::NotCovered => refused("not-covered"),
+                Refusal::HoldNotFound | Refusal::HoldEnded(_) | Refusal::HoldExceeded(_) => hold("refused"),
+                Refusal::AccountExists => 0,
+            },
             Ok(Outcome::Held { replayed, .. }) => hold(if *replayed { "replayed" } else { "held" }),
             Ok(Outcome::Released(_)) => hold("released"),
-            Ok(Outcome::HoldNotFound | Outcome::HoldEnded(_) | Outcome::HoldExceeded(_)) => hold("refused"),
             Ok(
                 Outcome::Opened(_)
-                | Outcome::AccountExists
                 | Outcome::NumberTaken
                 | Outcome::Funded(_)
                 | Outcome::IdTaken

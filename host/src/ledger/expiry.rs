@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use sqlx::PgPool;
 
-use super::command::{Command, Outcome, ReleaseHold};
+use super::command::{Command, Outcome, Refusal, ReleaseHold};
 use super::job::LedgerError;
 use super::queue::Ledger;
 use crate::clock::Clock;
@@ -63,7 +63,7 @@ impl Expiry {
             match outcome? {
                 Outcome::Released(_) => released += 1,
                 // It was captured or voided in the meantime.
-                Outcome::HoldEnded(_) => {}
+                Outcome::Refused(Refusal::HoldEnded(_)) => {}
                 other => tracing::error!(?other, "an expired hold was not released"),
             }
         }

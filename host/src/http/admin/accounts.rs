@@ -17,7 +17,7 @@ use crate::http::admin::action::{self, propose};
 use crate::http::error::Error;
 use crate::http::extract::{AssistBody, PathId};
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE};
-use crate::ledger::{Command, Freeze, Fund, Outcome};
+use crate::ledger::{Command, Freeze, Fund, Outcome, Refusal};
 use crate::models::deploying::catalog::REASON_CHARS_MAX;
 use crate::schema::{answer, request};
 
@@ -77,8 +77,8 @@ async fn set(
             audit::done(event, &by, &account_id);
             Ok(Json(FrozenJson { account_id, frozen, changed }))
         }
-        Outcome::AccountNotFound => Err(Error::NotFound),
-        other => Err(Error::Internal(anyhow::anyhow!("freezing an account ended as {other:?}"))),
+        Outcome::Refused(Refusal::AccountNotFound) => Err(Error::NotFound),
+        other => Err(other.into()),
     }
 }
 
@@ -160,11 +160,11 @@ pub(super) async fn credit(
             let made = funding::find(&mut *app.db.acquire().await?, transaction_id).await?;
             made.map_or(Err(Error::OutcomeUnknown), repeated)
         }
-        Outcome::AccountNotFound => Err(Error::NotFound),
-        Outcome::BalanceTooLarge => {
+        Outcome::Refused(Refusal::AccountNotFound) => Err(Error::NotFound),
+        Outcome::Refused(Refusal::BalanceTooLarge) => {
             let detail = "would make the balance larger than the largest amount";
             Err(Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, "amount", INVALID_AMOUNT, detail))
         }
-        other => Err(Error::Internal(anyhow::anyhow!("funding an account ended as {other:?}"))),
+        other => Err(other.into()),
     }
 }

@@ -167,8 +167,7 @@ pub(super) async fn decide(
         }
         Outcome::StatusUnchanged(status) if status != wanted => return Err(Error::PaymentEnded(status)),
         Outcome::StatusUnchanged(status) => (status, false),
-        Outcome::RulesUnavailable => return Err(Error::RulesUnavailable),
-        other => return Err(Error::Internal(anyhow::anyhow!("deciding on a payment ended as {other:?}"))),
+        other => return Err(other.into()),
     };
     Ok(Json(DecidedPaymentJson { transaction_id: transfer_id, status, changed }))
 }

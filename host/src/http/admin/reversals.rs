@@ -92,9 +92,7 @@ pub(super) async fn carry_out(
             let earlier = find(app, transaction_id).await?.returned_by;
             (earlier.ok_or(Error::NotReversible(Status::Completed))?, false)
         }
-        Outcome::AccountFrozen => return Err(Error::AccountFrozen),
-        Outcome::NotCovered => return Err(Error::NotCovered),
-        other => return Err(Error::Internal(anyhow::anyhow!("a reversal ended as {other:?}"))),
+        other => return Err(other.into()),
     };
     Ok(Json(ReversedJson { transaction_id, reversal_id, changed }))
 }

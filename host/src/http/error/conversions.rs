@@ -7,9 +7,10 @@ use axum::http::StatusCode;
 use super::Error;
 use crate::db::barrier::Unconfirmed;
 use crate::db::session::is_outage;
+use crate::domain::hold::Status;
 use crate::domain::money::INVALID_AMOUNT;
 use crate::http::limits::stage;
-use crate::ledger::LedgerError;
+use crate::ledger::{LedgerError, Outcome, Refusal};
 use crate::models::ScoreError;
 use crate::models::decisions::DecisionLogError;
 use crate::schema::{FieldError, Invalid};
@@ -84,6 +85,39 @@ impl From<ScoreError> for Error {
 impl From<DecisionLogError> for Error {
     fn from(_: DecisionLogError) -> Self {
         Self::DecisionNotKept
+    }
+}
+
+/// Of a command whose success is another outcome.
+impl From<Outcome> for Error {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Refused(refusal) => refusal.into(),
+            Outcome::Rejected { violations, .. } => Self::Rejected(violations),
+            other => Self::Internal(anyhow::anyhow!("a command ended as {other:?}")),
+        }
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::AccountExists => Self::AccountExists,
+            Refusal::AccountNotFound => Self::AccountNotFound,
+            Refusal::AccountFrozen => Self::AccountFrozen,
+            Refusal::BeneficiaryNotFound => Self::BeneficiaryNotFound,
+            Refusal::HoldNotFound => Self::NotFound,
+            // It has expired and is about to be released.
+            Refusal::HoldEnded(hold) if hold.status == Status::Placed => Self::HoldEnded(Status::Expired),
+            Refusal::HoldEnded(hold) => Self::HoldEnded(hold.status),
+            Refusal::HoldExceeded(hold) => Self::HoldExceeded(hold.amount),
+            Refusal::KeyReused => Self::KeyReused,
+            Refusal::RulesUnavailable | Refusal::RiskUnavailable => Self::RulesUnavailable,
+            Refusal::TooManyRefusals => Self::TooManyRefusals,
+            Refusal::TooManyPending => Self::TooManyPending,
+            Refusal::NotCovered => Self::NotCovered,
+            Refusal::BalanceTooLarge => Self::Internal(anyhow::anyhow!("a balance would be too large")),
+        }
     }
 }
 

@@ -182,7 +182,6 @@ fn answer(outcome: Outcome) -> Result<Response, Error> {
             };
             Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(account)).into_response())
         }
-        Outcome::AccountExists => Err(Error::AccountExists),
-        other => Err(Error::Internal(anyhow::anyhow!("opening an account ended as {other:?}"))),
+        other => Err(other.into()),
     }
 }

@@ -211,6 +211,6 @@ pub(crate) async fn void_hold(
     let release = ReleaseHold { hold_id, account_id: hold.account_id, owner: Some(owner) };
     match app.ledger.submit(Command::Release(release)).await? {
         Outcome::Released(hold) => Ok(Json(StoredHold { hold, transfer_id: None }.into())),
-        other => Err(orders::refusal(other)),
+        other => Err(other.into()),
     }
 }

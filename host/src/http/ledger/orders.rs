@@ -5,7 +5,6 @@ use axum::response::{IntoResponse as _, Response};
 use uuid::Uuid;
 
 use crate::app::App;
-use crate::domain::hold::Status;
 use crate::domain::money::Money;
 use crate::domain::remittance::Remittance;
 use crate::domain::rules::RISK_ACKNOWLEDGMENT_REQUIRED;
@@ -101,7 +100,7 @@ impl<T> Answer<T> {
     pub(crate) fn refused(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Rejected { violations, replayed } => Self { result: Err(Error::Rejected(violations)), replayed },
-            outcome => Self::failed(refusal(outcome)),
+            outcome => Self::failed(outcome),
         }
     }
 
@@ -147,24 +146,5 @@ pub(crate) fn count_refusal(app: &App, owner: &str, outcome: &Outcome) {
         && violations.iter().all(|violation| violation.code != RISK_ACKNOWLEDGMENT_REQUIRED)
     {
         app.rates.count_refusal(owner, app.clock.now());
-    }
-}
-
-/// Why a command made nothing.
-pub(crate) fn refusal(outcome: Outcome) -> Error {
-    match outcome {
-        Outcome::AccountNotFound => Error::AccountNotFound,
-        Outcome::AccountFrozen => Error::AccountFrozen,
-        Outcome::BeneficiaryNotFound => Error::BeneficiaryNotFound,
-        Outcome::HoldNotFound => Error::NotFound,
-        // It has expired and is about to be released.
-        Outcome::HoldEnded(hold) if hold.status == Status::Placed => Error::HoldEnded(Status::Expired),
-        Outcome::HoldEnded(hold) => Error::HoldEnded(hold.status),
-        Outcome::HoldExceeded(hold) => Error::HoldExceeded(hold.amount),
-        Outcome::KeyReused => Error::KeyReused,
-        Outcome::TooManyRefusals => Error::TooManyRefusals,
-        Outcome::TooManyPending => Error::TooManyPending,
-        Outcome::RulesUnavailable | Outcome::RiskUnavailable => Error::RulesUnavailable,
-        other => Error::Internal(anyhow::anyhow!("an order ended as {other:?}")),
     }
 }

@@ -6,7 +6,7 @@ use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT};
 use crate::domain::money::Money;
 use crate::domain::transfer::Kind;
 use crate::ledger::batch::{AccountEvent, AccountFacts, Balance};
-use crate::ledger::command::{Freeze, Fund, OpenAccount, OpenedAccount, Outcome};
+use crate::ledger::command::{Freeze, Fund, OpenAccount, OpenedAccount, Outcome, Refusal};
 
 impl Run<'_> {
     pub(super) fn open(&mut self, open: &OpenAccount) -> Outcome {
@@ -15,14 +15,14 @@ impl Run<'_> {
             return Outcome::NumberTaken;
         }
         if self.state.numbers.contains(&number) {
-            return if open.issued.is_some() { Outcome::NumberTaken } else { Outcome::AccountExists };
+            return if open.issued.is_some() { Outcome::NumberTaken } else { Refusal::AccountExists.into() };
         }
         let account = (open.account_id, CUSTOMER_STRIPE);
         self.state.balances.insert(account, Balance::empty(Money::ZERO));
         if open.opening_credit > Money::ZERO {
             let from = (FUNDING_ACCOUNT, self.context.stripe);
             if self.post(open.transfer_id, from, account, open.opening_credit).is_none() {
-                return Outcome::BalanceTooLarge;
+                return Refusal::BalanceTooLarge.into();
             }
             self.credit(
                 Kind::Opening,
@@ -49,7 +49,7 @@ impl Run<'_> {
 
     pub(super) fn fund(&mut self, fund: &Fund) -> Outcome {
         let Some(owner) = self.state.accounts.get(&fund.account_id).and_then(|account| account.owner.clone()) else {
-            return Outcome::AccountNotFound;
+            return Refusal::AccountNotFound.into();
         };
         if self.state.used.contains(&fund.transfer_id) {
             return Outcome::IdTaken;
@@ -57,7 +57,7 @@ impl Run<'_> {
         let from = (FUNDING_ACCOUNT, self.context.stripe);
         let to = (fund.account_id, CUSTOMER_STRIPE);
         let Some(balance) = self.post(fund.transfer_id, from, to, fund.amount) else {
-            return Outcome::BalanceTooLarge;
+            return Refusal::BalanceTooLarge.into();
         };
         self.state.used.insert(fund.transfer_id);
         self.credit(Kind::Funding, fund.transfer_id, owner, fund.account_id, fund.amount, None);
@@ -70,7 +70,7 @@ impl Run<'_> {
         let key = (account_id, CUSTOMER_STRIPE);
         let is_customer = self.state.accounts.get(&account_id).is_some_and(|account| account.owner.is_some());
         let Some(&balance) = self.state.balances.get(&key).filter(|_| is_customer) else {
-            return Outcome::AccountNotFound;
+            return Refusal::AccountNotFound.into();
         };
         if balance.frozen == frozen {
             return Outcome::Frozen { frozen, changed: false };

@@ -3,12 +3,12 @@
 use time::Duration;
 use uuid::Uuid;
 
-use super::{Refusal, Run};
+use super::Run;
 use crate::domain::bank_account::CUSTOMER_STRIPE;
 use crate::domain::hold::{Hold, OwnedHold, Status};
 use crate::domain::money::Money;
 use crate::ledger::batch::{Balance, HoldEnd, Made};
-use crate::ledger::command::{Order, Outcome, PlaceHold, ReleaseHold};
+use crate::ledger::command::{Order, Outcome, PlaceHold, Refusal, ReleaseHold};
 use crate::ledger::fingerprint;
 
 impl Run<'_> {
@@ -18,7 +18,7 @@ impl Run<'_> {
     }
 
     /// The rules decide now and again when the hold is captured, since only a transfer counts towards the day's total.
-    fn place(&mut self, order: &Order, lifetime: Duration) -> Result<Hold, Refusal> {
+    fn place(&mut self, order: &Order, lifetime: Duration) -> Result<Hold, Outcome> {
         self.decide(order, Money::ZERO)?;
         let key = (order.from_account_id, CUSTOMER_STRIPE);
         let balance = *self.state.balances.get(&key).ok_or(Refusal::AccountNotFound)?;
@@ -39,7 +39,7 @@ impl Run<'_> {
     }
 
     /// The hold that an order captures, if it names one.
-    pub(super) fn hold_to_capture(&self, order: &Order) -> Result<Option<Hold>, Refusal> {
+    pub(super) fn hold_to_capture(&self, order: &Order) -> Result<Option<Hold>, Outcome> {
         let Some(hold_id) = order.hold_id else { return Ok(None) };
         let is_meant = |it: &&OwnedHold| {
             it.owner == order.owner
@@ -48,10 +48,10 @@ impl Run<'_> {
         };
         let hold = self.state.holds.get(&hold_id).filter(is_meant).ok_or(Refusal::HoldNotFound)?.hold.clone();
         if hold.status != Status::Placed || hold.expires_at <= self.context.now {
-            return Err(Refusal::HoldEnded(hold));
+            return Err(Refusal::HoldEnded(hold).into());
         }
         if order.amount > hold.amount {
-            return Err(Refusal::HoldExceeded(hold));
+            return Err(Refusal::HoldExceeded(hold).into());
         }
         Ok(Some(hold))
     }
@@ -67,14 +67,14 @@ impl Run<'_> {
             it.hold.account_id == release.account_id && release.owner.as_ref().is_none_or(|owner| *owner == it.owner)
         };
         let Some(OwnedHold { hold, .. }) = self.state.holds.get(&release.hold_id).filter(is_meant).cloned() else {
-            return Outcome::HoldNotFound;
+            return Refusal::HoldNotFound.into();
         };
         let status = if release.owner.is_some() { Status::Voided } else { Status::Expired };
         match hold.status {
             Status::Placed if status == Status::Expired && hold.expires_at > self.context.now => Outcome::HoldNotDue,
             Status::Placed => Outcome::Released(self.end(&hold, status, None)),
             before if before == status => Outcome::Released(hold),
-            _ => Outcome::HoldEnded(hold),
+            _ => Refusal::HoldEnded(hold).into(),
         }
     }
 

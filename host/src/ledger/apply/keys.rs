@@ -1,10 +1,10 @@
 //! Idempotency keys: the first answer is recorded, and a retry gets the same one.
 
-use super::{Refusal, Run};
+use super::Run;
 use crate::domain::risk::Risk;
 use crate::domain::rules::{RISK_ACKNOWLEDGMENT_REQUIRED, Violation};
 use crate::ledger::batch::{Answer, Made};
-use crate::ledger::command::{Order, Outcome};
+use crate::ledger::command::{Order, Outcome, Refusal};
 
 impl Run<'_> {
     /// Executes an order, or repeats the recorded answer of its key.
@@ -12,33 +12,24 @@ impl Run<'_> {
         &mut self,
         order: &Order,
         fingerprint: [u8; 32],
-        execute: impl FnOnce(&mut Self, &Order) -> Result<Made, Refusal>,
+        execute: impl FnOnce(&mut Self, &Order) -> Result<Made, Outcome>,
     ) -> Outcome {
         let key = order.key.as_ref().map(|key| (order.owner.clone(), key.clone()));
         if let Some(answer) = key.as_ref().and_then(|key| self.state.answers.get(key)) {
             let is_retry = answer.fingerprint == fingerprint;
-            return if is_retry { told(answer.outcome.clone(), true) } else { Outcome::KeyReused };
+            return if is_retry { told(answer.outcome.clone(), true) } else { Refusal::KeyReused.into() };
         }
         let outcome = match execute(self, &self.spend(order)) {
             Ok(made) => {
                 self.state.used.extend(made.transfer_id().or(made.hold_id()));
                 Ok(made)
             }
-            Err(Refusal::Violations(violations)) => Err(violations),
-            Err(Refusal::AccountNotFound) => return Outcome::AccountNotFound,
-            Err(Refusal::AccountFrozen) => return Outcome::AccountFrozen,
-            Err(Refusal::BeneficiaryNotFound) => return Outcome::BeneficiaryNotFound,
-            Err(Refusal::HoldNotFound) => return Outcome::HoldNotFound,
-            Err(Refusal::HoldEnded(hold)) => return Outcome::HoldEnded(hold),
-            Err(Refusal::HoldExceeded(hold)) => return Outcome::HoldExceeded(hold),
-            Err(Refusal::RulesUnavailable) => return Outcome::RulesUnavailable,
-            Err(Refusal::RiskUnavailable) => return Outcome::RiskUnavailable,
-            Err(Refusal::TooManyPending) => return Outcome::TooManyPending,
-            Err(Refusal::BalanceTooLarge) => return Outcome::BalanceTooLarge,
+            Err(Outcome::Rejected { violations, .. }) => Err(violations),
+            Err(refused) => return refused,
         };
         if let Some(key) = key.filter(|_| is_final(&outcome)) {
             if outcome.is_err() && !order.may_record_refusal {
-                return Outcome::TooManyRefusals;
+                return Refusal::TooManyRefusals.into();
             }
             let answer = Answer { fingerprint, outcome: outcome.clone() };
             self.state.answers.insert(key.clone(), answer.clone());

@@ -6,7 +6,7 @@ use crate::domain::bank_account::{CUSTOMER_STRIPE, IN_TRANSIT_ACCOUNT, SPEI_ACCO
 use crate::domain::money::Money;
 use crate::domain::transfer::{Kind, RailEvent, Report, Status};
 use crate::ledger::batch::{Balance, Move, ReportedTransfer};
-use crate::ledger::command::{Outcome, PaymentReport};
+use crate::ledger::command::{Outcome, PaymentReport, Refusal};
 
 impl Run<'_> {
     /// Reports may be duplicated, late or out of order. Only a pending transfer changes status, if both the
@@ -34,18 +34,18 @@ impl Run<'_> {
         let next = match (self.policy.transition)(transfer.status, event) {
             Ok(Some(next)) if transfer.status.may_become(next) => next,
             Ok(_) => return Outcome::StatusUnchanged(transfer.status),
-            Err(_) => return Outcome::RulesUnavailable,
+            Err(_) => return Refusal::RulesUnavailable.into(),
         };
         // Money follows what happened at the other bank: rules cannot swap settlement and rejection.
         let expected = if event == RailEvent::Settled { Status::Completed } else { Status::Failed };
         if next != expected {
-            return Outcome::RulesUnavailable;
+            return Refusal::RulesUnavailable.into();
         }
         let account = (transfer.account_id, CUSTOMER_STRIPE);
         let stripe = self.context.stripe;
         let credit = if next == Status::Completed { (SPEI_ACCOUNT, stripe) } else { account };
         if self.post(report.transfer_id, (IN_TRANSIT_ACCOUNT, stripe), credit, transfer.amount).is_none() {
-            return Outcome::BalanceTooLarge;
+            return Refusal::BalanceTooLarge.into();
         }
         if next == Status::Failed {
             self.deduct_from_day(&transfer);
@@ -62,14 +62,14 @@ impl Run<'_> {
         let payee = report.payee_account_id.map(|id| (id, CUSTOMER_STRIPE));
         if let Some(payee) = payee {
             match self.state.balances.get(&payee) {
-                Some(balance) if balance.frozen => return Outcome::AccountFrozen,
+                Some(balance) if balance.frozen => return Refusal::AccountFrozen.into(),
                 Some(balance) if balance.available() >= transfer.amount => {}
-                _ => return Outcome::NotCovered,
+                _ => return Refusal::NotCovered.into(),
             }
         }
         let debit = payee.unwrap_or((SPEI_ACCOUNT, self.context.stripe));
         if self.post(report.return_id, debit, (transfer.account_id, CUSTOMER_STRIPE), transfer.amount).is_none() {
-            return Outcome::BalanceTooLarge;
+            return Refusal::BalanceTooLarge.into();
         }
         let owner = transfer.owner.clone();
         self.credit(Kind::Return, report.return_id, owner, transfer.account_id, transfer.amount, Some(report));
