@@ -143,9 +143,12 @@ fn problem(url: &str, status: StatusCode, body: &Value) -> anyhow::Error {
     anyhow!(Problem { status, text })
 }
 
-/// Whether a host refused with this status.
-pub(super) fn is_refusal(error: &anyhow::Error, status: StatusCode) -> bool {
-    error.downcast_ref::<Problem>().is_some_and(|problem| problem.status == status)
+/// The answer about something that was named, with words of its own for an operator who named nothing that exists.
+pub(super) fn found<T>(answer: Result<T>, unknown: impl FnOnce() -> String) -> Result<T> {
+    answer.map_err(|error| match error.downcast_ref::<Problem>() {
+        Some(problem) if problem.status == StatusCode::NOT_FOUND => anyhow!(unknown()),
+        _ => error,
+    })
 }
 
 impl Answer {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli::admin::AdminApi;
 use crate::cli::output::print;
-use crate::cli::table::{print_json, table, text};
+use crate::cli::table::{Column, print_list, text};
 use crate::config::{Approvals, Common};
 
 pub(super) async fn run(common: &Common, approvals: Approvals) -> Result<ExitCode> {
@@ -17,14 +17,7 @@ pub(super) async fn run(common: &Common, approvals: Approvals) -> Result<ExitCod
             if let Some(listed) = answer["approvals"].as_array_mut() {
                 listed.retain(|it| all || is_open(it));
             }
-            let rows: Vec<_> = answer["approvals"].as_array().into_iter().flatten().map(row).collect();
-            if json {
-                print_json(&answer)?;
-            } else if rows.is_empty() {
-                print("nothing is waiting for approval")?;
-            } else {
-                print(&table(["APPROVAL", "STATE", "BY", "EXPIRES", "REASON", "ACTION", "DIGEST"], &rows))?;
-            }
+            return print_list(&answer, ("approvals", "nothing is waiting for approval"), COLUMNS, json);
         }
         Approvals::Approve { id, digest, admin } => {
             let api = AdminApi::new(common, &admin)?;
@@ -54,10 +47,7 @@ pub(super) async fn run(common: &Common, approvals: Approvals) -> Result<ExitCod
 /// What the host answered about an action, a line for each field.
 fn fields(done: &Value) -> String {
     let told = done.as_object().into_iter().flatten().filter(|(_, it)| !it.is_null() && !it.is_object());
-    let line = |(name, it): (&String, &Value)| {
-        format!("\n  {name}: {}", it.as_str().map_or_else(|| it.to_string(), str::to_owned))
-    };
-    told.map(line).collect()
+    told.map(|(name, it)| format!("\n  {name}: {}", text(it))).collect()
 }
 
 /// Approved is open too: it is being carried out, or its outcome is unknown.
@@ -65,31 +55,25 @@ fn is_open(it: &Value) -> bool {
     matches!(it["state"].as_str(), Some("pending" | "approved"))
 }
 
-fn row(it: &Value) -> [String; 7] {
+const COLUMNS: &[Column<Value>] = &[
+    ("APPROVAL", |it| text(&it["id"])),
+    ("STATE", state),
+    ("BY", |it| text(&it["proposedBy"])),
+    ("EXPIRES", |it| text(&it["expiresAt"])),
+    ("REASON", |it| text(&it["reason"])),
+    ("ACTION", |it| it["action"].to_string()),
+    ("DIGEST", |it| text(&it["digest"])),
+];
+
+fn state(it: &Value) -> String {
     let decided = it["decidedBy"].as_str().map(|by| format!(" by {by}")).unwrap_or_default();
-    [
-        text(&it["id"]),
-        format!("{}{decided}", text(&it["state"])),
-        text(&it["proposedBy"]),
-        text(&it["expiresAt"]),
-        text(&it["reason"]),
-        it["action"].to_string(),
-        text(&it["digest"]),
-    ]
+    text(&it["state"]) + &decided
 }
 
 /// One action, over several lines.
 fn line(it: &Value) -> String {
-    let text = |field: &str| it[field].as_str().unwrap_or_default();
-    let decided = it["decidedBy"].as_str().map(|by| format!(" by {by}")).unwrap_or_default();
-    format!(
-        "{} {}{decided}, proposed by {}, expires {}: {}\n  {}\n  {}",
-        text("id"),
-        text("state"),
-        text("proposedBy"),
-        text("expiresAt"),
-        text("reason"),
-        it["action"],
-        text("digest")
-    )
+    let [id, by, expires, reason, digest] =
+        ["id", "proposedBy", "expiresAt", "reason", "digest"].map(|name| text(&it[name]));
+    let (state, action) = (state(it), &it["action"]);
+    format!("{id} {state}, proposed by {by}, expires {expires}: {reason}\n  {action}\n  {digest}")
 }

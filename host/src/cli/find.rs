@@ -2,42 +2,51 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
-use hyper::StatusCode;
+use anyhow::{Context as _, Result};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::cli::admin::{AdminApi, is_refusal, pesos};
+use crate::cli::admin::{AdminApi, found, pesos};
 use crate::cli::limits::segment;
 use crate::cli::output::print;
-use crate::cli::table::{table, text};
+use crate::cli::table::{Column, table, text};
 use crate::config::{Common, Find};
 use crate::domain::clabe::Clabe;
 
 pub(super) async fn run(common: &Common, find: Find) -> Result<ExitCode> {
-    let found = look_up(&AdminApi::new(common, &find.admin)?, &find.text).await?;
-    let user = text(&found["user"]);
-    let state = |it: &Value| if it["frozen"] == true { "frozen" } else { "-" }.to_owned();
-    let account =
-        |it: &Value| [text(&it["id"]), user.clone(), text(&it["accountNumber"]), pesos(&it["balance"]), state(it)];
-    let accounts: Vec<_> = accounts(&found).iter().map(account).collect();
-    print(&table(["ACCOUNT", "USER", "NUMBER", "MXN", "STATE"], &accounts))?;
-    let it = &found["transaction"];
-    if !it.is_null() {
-        let [id, from, status, made] = ["id", "fromAccountId", "status", "createdAt"].map(|name| text(&it[name]));
-        let row = [id, from, pesos(&it["amount"]), status, made];
-        print(&table(["TRANSACTION", "ACCOUNT", "MXN", "STATUS", "MADE"], &[row]))?;
+    let mut found = look_up(&AdminApi::new(common, &find.admin)?, &find.text).await?;
+    let user = found["user"].clone();
+    for account in found["accounts"].as_array_mut().into_iter().flatten() {
+        account["user"] = user.clone();
+    }
+    print(&table(ACCOUNT, accounts(&found)))?;
+    if !found["transaction"].is_null() {
+        print(&table(TRANSACTION, [&found["transaction"]]))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
+const ACCOUNT: &[Column<Value>] = &[
+    ("ACCOUNT", |it| text(&it["id"])),
+    ("USER", |it| text(&it["user"])),
+    ("NUMBER", |it| text(&it["accountNumber"])),
+    ("MXN", |it| pesos(&it["balance"])),
+    ("STATE", |it| if it["frozen"] == true { "frozen" } else { "-" }.to_owned()),
+];
+
+const TRANSACTION: &[Column<Value>] = &[
+    ("TRANSACTION", |it| text(&it["id"])),
+    ("ACCOUNT", |it| text(&it["fromAccountId"])),
+    ("MXN", |it| pesos(&it["amount"])),
+    ("STATUS", |it| text(&it["status"])),
+    ("MADE", |it| text(&it["createdAt"])),
+];
+
 async fn look_up(api: &AdminApi, wanted: &str) -> Result<Value> {
-    match api.get(&format!("/admin/find?text={}", segment(wanted))).await {
-        Err(error) if is_refusal(&error, StatusCode::NOT_FOUND) => {
-            bail!("{wanted} is no user with an account, no number that the bank issued, and no tracking key")
-        }
-        found => found,
-    }
+    let answer = api.get(&format!("/admin/find?text={}", segment(wanted))).await;
+    found(answer, || {
+        format!("{wanted} is no user with an account, no number that the bank issued, and no tracking key")
+    })
 }
 
 fn accounts(found: &Value) -> &[Value] {

@@ -2,11 +2,10 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
-use hyper::StatusCode;
+use anyhow::Result;
 use serde_json::json;
 
-use crate::cli::admin::{AdminApi, is_refusal};
+use crate::cli::admin::{AdminApi, found};
 use crate::cli::find::account_id;
 use crate::cli::output::print;
 use crate::config::{Common, Freeze};
@@ -17,13 +16,8 @@ pub(super) async fn run(common: &Common, arguments: Freeze, frozen: bool) -> Res
     let api = AdminApi::new(common, &admin)?;
     let account = account_id(&api, &account).await?;
     let answer = api.post(&format!("/admin/accounts/{account}/{action}"), &json!({"reason": reason})).await;
-    let done = match answer {
-        Ok(answer) => answer.body,
-        Err(error) if is_refusal(&error, StatusCode::NOT_FOUND) => {
-            bail!("there is no customer account {account}: `caudal find` looks up a user's")
-        }
-        Err(error) => return Err(error),
-    };
+    let unknown = || format!("there is no customer account {account}: `caudal find` looks up a user's");
+    let done = found(answer, unknown)?.body;
     let state = match (frozen, done["changed"] == true) {
         (true, true) => "now frozen",
         (true, false) => "already frozen",

@@ -2,11 +2,10 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, anyhow, bail};
-use hyper::StatusCode;
+use anyhow::{Context as _, Result, anyhow};
 use serde_json::{Value, json};
 
-use crate::cli::admin::{AdminApi, is_refusal, pesos};
+use crate::cli::admin::{AdminApi, found, pesos};
 use crate::cli::find::account_id;
 use crate::cli::output::print;
 use crate::clock::Clock;
@@ -23,15 +22,9 @@ pub(super) async fn run(common: &Common, fund: Fund) -> Result<ExitCode> {
     let amount_json: Value = serde_json::from_str(&amount.to_string()).context("an amount is no number")?;
     let credit = json!({"amount": amount_json, "reason": reason, "transactionId": transaction});
     let answer = api.post(&format!("/admin/accounts/{account}/fund"), &credit).await;
-    let answer = match answer {
-        Err(error) if is_refusal(&error, StatusCode::NOT_FOUND) => {
-            bail!("there is no customer account {account}: `caudal find` looks up a user's")
-        }
-        Err(error) => {
-            return Err(error.context(format!("to repeat it without crediting twice, add --transaction {transaction}")));
-        }
-        Ok(answer) => answer,
-    };
+    let again = || format!("to repeat it without crediting twice, add --transaction {transaction}");
+    let unknown = || format!("there is no customer account {account}: `caudal find` looks up a user's");
+    let answer = found(answer.with_context(again), unknown)?;
     if let Some(done) = answer.done()? {
         print(&match &done["balance"] {
             Value::Null => format!("already credited {amount} MXN"),

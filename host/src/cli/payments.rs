@@ -2,103 +2,67 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
-use hyper::StatusCode;
+use anyhow::Result;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
-use crate::cli::admin::{AdminApi, is_refusal, pesos};
+use crate::cli::admin::{AdminApi, found, pesos};
 use crate::cli::output::print;
-use crate::cli::table::{print_json, table, text};
+use crate::cli::table::{Column, print_list, text};
 use crate::config::{Common, DecidePayment, Payments};
 
 pub(super) async fn run(common: &Common, payments: Payments) -> Result<ExitCode> {
     match payments {
-        Payments::List { json, admin } => list(&AdminApi::new(common, &admin)?, json).await,
+        Payments::List { json, admin } => {
+            let answer = AdminApi::new(common, &admin)?.get("/admin/payments").await?;
+            print_list(&answer, ("payments", "no payment is pending"), COLUMNS, json)
+        }
         Payments::Settle(decision) => decide(common, decision, "settle").await,
         Payments::Refuse(decision) => decide(common, decision, "refuse").await,
     }
 }
 
-async fn list(api: &AdminApi, json: bool) -> Result<ExitCode> {
-    let answer = api.get("/admin/payments").await?;
-    if json {
-        print_json(&answer)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let rows: Vec<_> = answer["payments"].as_array().into_iter().flatten().map(row).collect();
-    print(&if rows.is_empty() {
-        "no payment is pending".to_owned()
-    } else {
-        let heads = [
-            "TRANSACTION",
-            "TRACKING KEY",
-            "MXN",
-            "RAIL",
-            "MINUTES",
-            "ATTEMPTS",
-            "OPERATING DATE",
-            "STATE",
-            "LAST ERROR",
-        ];
-        table(heads, &rows)
-    })?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn row(it: &Value) -> [String; 9] {
-    let state = match it["parkedAt"].as_str() {
+const COLUMNS: &[Column<Value>] = &[
+    ("TRANSACTION", |it| text(&it["transactionId"])),
+    ("TRACKING KEY", |it| text(&it["trackingKey"])),
+    ("MXN", |it| pesos(&it["amount"])),
+    ("RAIL", |it| text(&it["rail"])),
+    ("MINUTES", |it| (it["ageSeconds"].as_i64().unwrap_or_default() / 60).to_string()),
+    ("ATTEMPTS", |it| text(&it["attempts"])),
+    ("OPERATING DATE", |it| it["operatingDate"].as_str().unwrap_or("not sent").to_owned()),
+    ("STATE", |it| match it["parkedAt"].as_str() {
         Some(at) => format!("awaiting a decision since {at}"),
         None => format!("next check at {}", text(&it["nextAttemptAt"])),
-    };
-    [
-        text(&it["transactionId"]),
-        text(&it["trackingKey"]),
-        pesos(&it["amount"]),
-        text(&it["rail"]),
-        (it["ageSeconds"].as_i64().unwrap_or_default() / 60).to_string(),
-        it["attempts"].to_string(),
-        it["operatingDate"].as_str().unwrap_or("not sent").to_owned(),
-        state,
-        text(&it["lastError"]),
-    ]
+    }),
+    ("LAST ERROR", |it| text(&it["lastError"])),
+];
+
+/// Posts a decision, and returns what became of it unless a second operator has to approve it.
+async fn post(common: &Common, decision: &DecidePayment, path: &str, unknown: &str) -> Result<Option<Value>> {
+    let DecidePayment { reason, admin, .. } = decision;
+    let answer = AdminApi::new(common, admin)?.post(path, &json!({"reason": reason})).await;
+    found(answer, || unknown.to_owned())?.done()
 }
 
 async fn decide(common: &Common, decision: DecidePayment, action: &str) -> Result<ExitCode> {
-    let DecidePayment { transaction, reason, admin } = decision;
-    let api = AdminApi::new(common, &admin)?;
-    let answer = api.post(&format!("/admin/payments/{transaction}/{action}"), &json!({"reason": reason})).await;
-    let answer = match answer {
-        Err(error) if is_refusal(&error, StatusCode::NOT_FOUND) => {
-            bail!("no rail carried {transaction}: `caudal payments list` names pending payments")
-        }
-        answer => answer?,
-    };
-    if let Some(done) = answer.done()? {
-        let status = done["status"].as_str().unwrap_or_default();
-        let is_new = done["changed"] == true;
-        print(&if is_new {
-            format!("{transaction}: now {status}")
-        } else {
-            format!("{transaction}: already {status}, which is final")
+    let transaction = decision.transaction;
+    let path = format!("/admin/payments/{transaction}/{action}");
+    let unknown = format!("no rail carried {transaction}: `caudal payments list` names pending payments");
+    if let Some(done) = post(common, &decision, &path, &unknown).await? {
+        let status = text(&done["status"]);
+        print(&match done["changed"] == true {
+            true => format!("{transaction}: now {status}"),
+            false => format!("{transaction}: already {status}, which is final"),
         })?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 pub(super) async fn reverse(common: &Common, decision: DecidePayment) -> Result<ExitCode> {
-    let DecidePayment { transaction, reason, admin } = decision;
-    let api = AdminApi::new(common, &admin)?;
-    let answer = api.post(&format!("/admin/transactions/{transaction}/reverse"), &json!({"reason": reason})).await;
-    let answer = match answer {
-        Err(error) if is_refusal(&error, StatusCode::NOT_FOUND) => bail!("there is no transaction {transaction}"),
-        answer => answer?,
-    };
-    if let Some(done) = answer.done()? {
-        let by = done["reversalId"].as_str().and_then(|id| id.parse::<Uuid>().ok()).unwrap_or_default();
-        let is_new = done["changed"] == true;
-        let when = if is_new { "reversed" } else { "already reversed or returned" };
-        print(&format!("{transaction}: {when}, by the credit {by}"))?;
+    let transaction = decision.transaction;
+    let path = format!("/admin/transactions/{transaction}/reverse");
+    if let Some(done) = post(common, &decision, &path, &format!("there is no transaction {transaction}")).await? {
+        let when = if done["changed"] == true { "reversed" } else { "already reversed or returned" };
+        print(&format!("{transaction}: {when}, by the credit {}", text(&done["reversalId"])))?;
     }
     Ok(ExitCode::SUCCESS)
 }

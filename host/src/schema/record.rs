@@ -55,13 +55,16 @@ macro_rules! request {
     };
 }
 
-/// Declares a struct that is written.
+/// Declares a struct that is written, and by the programs of this crate read again if it derives `Deserialize`.
 macro_rules! answer {
     (
         $(#[doc = $about:literal])*
+        $(#[derive($also:path)])?
         $vis:vis struct $name:ident $(as $known_as:literal)? $(in $case:ident)? { $($fields:tt)* }
     ) => {
-        $crate::schema::names::record_declare! { [$($case)?] [$($known_as)?] [$($about)*] $vis $name { $($fields)* } }
+        $crate::schema::names::record_declare! {
+            [$($case)?] [$($known_as)?] [$($about)*] $vis $name { $($fields)* } $($also)?
+        }
         $crate::schema::names::record_write! { [$($case)?] [$($known_as)?] [$($about)*] $vis $name { $($fields)* } }
     };
 }
@@ -85,10 +88,11 @@ macro_rules! record_declare {
                 $(#[doc = $field_about:literal])*
                 $field_vis:vis $field:ident: $type:ty $({ $($key:ident: $value:expr),* $(,)? })? $(= $hidden:expr)?
             ),* $(,)?
-        }
+        } $($also:path)?
     ) => {
         $(#[doc = $about])*
         #[derive(Debug, Clone, PartialEq)]
+        $(#[derive($also)])?
         $vis struct $name {
             $( $(#[doc = $field_about])* $field_vis $field: $type, )*
         }

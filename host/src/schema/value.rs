@@ -328,11 +328,11 @@ impl Write for &'static [&'static str] {
     }
 }
 
-impl<T: Value> Value for BTreeMap<&'static str, T> {
+impl<K, T: Value> Value for BTreeMap<K, T> {
     const SHAPE: Shape = Shape::Map(&T::SHAPE);
 }
 
-impl<T: Write> Write for BTreeMap<&'static str, T> {
+impl<K: Serialize, T: Write> Write for BTreeMap<K, T> {
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.len()))?;
         for (name, value) in self {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::cli::admin::AdminApi;
 use crate::cli::output::print;
-use crate::cli::table::{print_json, table};
+use crate::cli::table::{Column, print_json, table};
 use crate::domain::model::ModelKind;
 
 pub(in crate::cli) fn kind_of(name: &str) -> Result<ModelKind> {
@@ -74,22 +74,20 @@ pub(super) async fn list(api: &AdminApi, json: bool) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let kinds = kinds(api).await?;
-    let version = |kind: &Kind, it: &Version| {
-        let date = it.registered_at.split('T').next().unwrap_or_default();
-        [
-            it.model_version.clone(),
-            role(it, kind).to_owned(),
-            it.bytes.to_string(),
-            date.to_owned(),
-            it.registered_by.clone(),
-        ]
-    };
-    let versions = kinds.iter().flat_map(|kind| kind.versions.iter().map(move |it| version(kind, it)));
-    let host = |kind: &Kind, it: &Host| [it.host.clone(), kind.kind.clone(), status(it)];
-    let hosts = kinds.iter().flat_map(|kind| kind.hosts.iter().map(move |it| host(kind, it)));
-    print(&table(["VERSION", "ROLE", "BYTES", "REGISTERED", "BY"], &versions.collect::<Vec<_>>()))?;
+    let versions: Vec<_> = kinds.iter().flat_map(|kind| kind.versions.iter().map(move |it| (kind, it))).collect();
+    let columns: [Column<(&Kind, &Version)>; 5] = [
+        ("VERSION", |(_, it)| it.model_version.clone()),
+        ("ROLE", |(kind, it)| role(it, kind).to_owned()),
+        ("BYTES", |(_, it)| it.bytes.to_string()),
+        ("REGISTERED", |(_, it)| it.registered_at.split('T').next().unwrap_or_default().to_owned()),
+        ("BY", |(_, it)| it.registered_by.clone()),
+    ];
+    print(&table(&columns, &versions))?;
     print("")?;
-    print(&table(["HOST", "KIND", "STATE"], &hosts.collect::<Vec<_>>()))?;
+    let hosts: Vec<_> = kinds.iter().flat_map(|kind| kind.hosts.iter().map(move |it| (kind, it))).collect();
+    let columns: [Column<(&Kind, &Host)>; 3] =
+        [("HOST", |(_, it)| it.host.clone()), ("KIND", |(kind, _)| kind.kind.clone()), ("STATE", |(_, it)| status(it))];
+    print(&table(&columns, &hosts))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,97 +1,24 @@
 //! `caudal models report`: how challengers compare with the champion, for a terminal.
 
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
-use hyper::StatusCode;
-use serde::Deserialize;
+use anyhow::{Context as _, Result};
 
-use crate::cli::admin::{AdminApi, is_refusal};
+use crate::cli::admin::{AdminApi, found};
 use crate::cli::output::print;
+use crate::cli::table::print_json;
 use crate::domain::model::ModelKind;
+use crate::models::observing::report::{Challenger, Feature, Report, Share};
 
 /// Length of a histogram's longest bar, in characters.
 const BAR_CHARS: usize = 24;
 
-/// The fields of the admin API's answer that are shown.
-#[derive(Deserialize)]
-struct Report {
-    epoch: i64,
-    since: Option<String>,
-    champion: String,
-    observed: i64,
-    dropped: i64,
-    challengers: Vec<Challenger>,
-    features: Vec<Feature>,
-}
-
-#[derive(Deserialize)]
-struct Feature {
-    feature: String,
-    psi: Option<f64>,
-}
-
-/// The 95% interval of a share.
-#[derive(Deserialize)]
-struct Share {
-    low: f64,
-    high: f64,
-}
-
-#[derive(Deserialize)]
-struct Challenger {
-    version: String,
-    role: String,
-    percent: Option<u8>,
-    compared: i64,
-    failed: BTreeMap<String, i64>,
-    classes: Vec<String>,
-    flips: Vec<Vec<i64>>,
-    flip_share: f64,
-    flip: Share,
-    difference: Difference,
-    score_psi: Option<f64>,
-    latency_us: Pair<Latency>,
-    withdrawn: Option<String>,
-    scores: Scores,
-}
-
-#[derive(Deserialize)]
-struct Difference {
-    mean: f64,
-    p50: f64,
-    p99: f64,
-    largest: f64,
-}
-
-#[derive(Deserialize)]
-struct Pair<T> {
-    champion: T,
-    challenger: T,
-}
-
-#[derive(Deserialize)]
-struct Latency {
-    p50: f64,
-    p99: f64,
-}
-
-#[derive(Deserialize)]
-struct Scores {
-    edges: Vec<f64>,
-    #[serde(flatten)]
-    counts: Pair<Vec<i64>>,
-}
-
 pub(super) async fn run(api: &AdminApi, kind: ModelKind, epoch: Option<i64>, json: bool) -> Result<ExitCode> {
     let query = epoch.map(|epoch| format!("?epoch={epoch}")).unwrap_or_default();
-    let answer = match api.get(&format!("/admin/models/{kind}/report{query}")).await {
-        Err(error) if is_refusal(&error, StatusCode::NOT_FOUND) => bail!("there is no such change of {kind}"),
-        answer => answer?,
-    };
+    let answer = api.get(&format!("/admin/models/{kind}/report{query}")).await;
+    let answer = found(answer, || format!("there is no such change of {kind}"))?;
     if json {
-        print(&serde_json::to_string_pretty(&answer)?)?;
+        print_json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
     let report: Report = serde_json::from_value(answer).context("the host's answer has an unexpected format")?;
@@ -141,7 +68,7 @@ fn show(challenger: &Challenger, why: Option<&str>, lines: &mut Vec<String>) {
         lines.push(format!("  {why}"));
         return;
     }
-    let Share { low, high } = challenger.flip;
+    let Share { low, high, .. } = challenger.flip;
     lines.extend([
         format!("  {compared} compared; failed: {}", failures.collect::<Vec<_>>().join(", ")),
         format!(
@@ -170,8 +97,8 @@ fn show(challenger: &Challenger, why: Option<&str>, lines: &mut Vec<String>) {
         ),
         format!("  {:11}{:BAR_CHARS$}  this version", "score", "champion"),
     ]);
-    let most = scores.counts.champion.iter().chain(&scores.counts.challenger).max().copied().unwrap_or_default().max(1);
-    for ((edges, was), is) in scores.edges.windows(2).zip(&scores.counts.champion).zip(&scores.counts.challenger) {
+    let most = scores.champion.iter().chain(&scores.challenger).max().copied().unwrap_or_default().max(1);
+    for ((edges, was), is) in scores.edges.windows(2).zip(&scores.champion).zip(&scores.challenger) {
         let (was, is) = (bar(*was, most), bar(*is, most));
         lines.push(format!("  {:.2}-{:.2}  {was:BAR_CHARS$}  {is}", edges[0], edges[1]).trim_end().to_owned());
     }

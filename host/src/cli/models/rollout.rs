@@ -2,17 +2,17 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
-use hyper::{Method, StatusCode};
+use anyhow::Result;
+use hyper::Method;
 use serde_json::{Map, Value, json};
 
 use super::caution::agree;
 use super::deployment::Deployment;
 use super::names::resolve;
 use super::registry::{kind_of, kinds};
-use crate::cli::admin::{AdminApi, if_match, is_refusal};
+use crate::cli::admin::{AdminApi, found, if_match};
 use crate::cli::output::print;
-use crate::cli::table::{print_json, table, text};
+use crate::cli::table::{Column, print_list, text};
 use crate::config::{Common, Rollout, RolloutOrder, StartRollout};
 
 pub(super) async fn run(common: &Common, rollout: &Rollout) -> Result<ExitCode> {
@@ -59,39 +59,23 @@ async fn start(api: &AdminApi, arguments: &StartRollout) -> Result<ExitCode> {
 async fn list(api: &AdminApi, kind: &str, json: bool) -> Result<ExitCode> {
     let kind = kind_of(kind)?;
     let answer = api.get(&format!("/admin/models/{kind}/rollouts")).await?;
-    if json {
-        print_json(&answer)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let all = answer["rollouts"].as_array().context("the host's answer has an unexpected format")?;
-    let rows: Vec<_> = all.iter().map(row).collect();
-    print(&if rows.is_empty() {
-        format!("there has been no rollout of {kind} yet")
-    } else {
-        table(["CANARY", "STATE", "STEPS", "SINCE", "BY", "DECISIONS", "FAILED", "FLIPS", "WHY"], &rows)
-    })?;
-    Ok(ExitCode::SUCCESS)
+    print_list(&answer, ("rollouts", &format!("there has been no rollout of {kind} yet")), COLUMNS, json)
 }
 
-fn row(it: &Value) -> [String; 9] {
-    let evidence = &it["evidence"];
-    let why = if it["state"] == "running" && evidence["waits_for"].is_string() {
-        &evidence["waits_for"]
-    } else {
-        &it["detail"]
-    };
-    [
-        text(&it["canary"]),
-        text(&it["state"]),
-        steps(it),
-        text(&it["changed_at"]),
-        text(&it["changed_by"]),
-        evidence["decisions"].as_i64().map_or_else(|| "-".to_owned(), |it| it.to_string()),
-        share(&evidence["failures"]),
-        share(&evidence["flips"]),
-        text(why),
-    ]
-}
+const COLUMNS: &[Column<Value>] = &[
+    ("CANARY", |it| text(&it["canary"])),
+    ("STATE", |it| text(&it["state"])),
+    ("STEPS", steps),
+    ("SINCE", |it| text(&it["changed_at"])),
+    ("BY", |it| text(&it["changed_by"])),
+    ("DECISIONS", |it| text(&it["evidence"]["decisions"])),
+    ("FAILED", |it| share(&it["evidence"]["failures"])),
+    ("FLIPS", |it| share(&it["evidence"]["flips"])),
+    ("WHY", |it| {
+        let waits_for = &it["evidence"]["waits_for"];
+        text(if it["state"] == "running" && waits_for.is_string() { waits_for } else { &it["detail"] })
+    }),
+];
 
 /// `5, [25], 100%`: the present step in brackets.
 fn steps(it: &Value) -> String {
@@ -114,10 +98,8 @@ async fn order(common: &Common, order: &RolloutOrder, name: &str) -> Result<Exit
     let RolloutOrder { kind, reason, admin } = order;
     let kind = kind_of(kind)?;
     let path = format!("/admin/models/{kind}/rollouts/{name}");
-    let done = match AdminApi::new(common, admin)?.post(&path, &json!({"reason": reason})).await {
-        Err(error) if is_refusal(&error, StatusCode::NOT_FOUND) => bail!("there has been no rollout of {kind} yet"),
-        done => done?.body,
-    };
+    let done = AdminApi::new(common, admin)?.post(&path, &json!({"reason": reason})).await;
+    let done = found(done, || format!("there has been no rollout of {kind} yet"))?.body;
     print(&match name {
         "abort" => format!("aborted: {} no longer answers anyone", text(&done["canary"])),
         _ => format!("{} is {}, at step {}", text(&done["canary"]), text(&done["state"]), steps(&done)),

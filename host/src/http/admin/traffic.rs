@@ -18,8 +18,9 @@ use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
+use crate::models::observing::interval::{percentile, rounded};
 use crate::models::observing::measure::time_of_bucket;
-use crate::models::observing::report::{classes_of, percentile, rounded};
+use crate::models::observing::report::classes_of;
 use crate::models::observing::traffic::{ANSWERED, CLASS, COMPARED, FAILED, FLIPPED, RETENTION_MINUTES, TIME};
 use crate::schema::{answer, request};
 

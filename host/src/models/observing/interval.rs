@@ -1,4 +1,4 @@
-//! How far a share or a percentile may be off by chance.
+//! Percentiles, and how far they and shares may be off by chance.
 
 /// Standard deviations of an interval that is shown to people: 95 % of such intervals cover the truth.
 pub(crate) const SHOWN: f64 = 1.959_964;
@@ -28,6 +28,24 @@ pub(crate) fn excess(hits: i64, of: i64, limit: f64) -> f64 {
     }
     let rest = if hits < of { (n - k) * ((n - k) / n / (1.0 - limit)).ln() } else { 0.0 };
     k * (k / n / limit).ln() + rest
+}
+
+/// The smallest value with at least this share of the counts at or below it; 0 without any.
+pub(crate) fn percentile(values: &[(f64, i64)], share: f64) -> f64 {
+    let all: i64 = values.iter().map(|(_, count)| count).sum();
+    let mut below = 0;
+    for (value, count) in values {
+        below += count;
+        if below as f64 >= share * all as f64 {
+            return *value;
+        }
+    }
+    0.0
+}
+
+/// To a tenth of a microsecond.
+pub(crate) fn rounded(micros: f64) -> f64 {
+    (micros * 10.0).round() / 10.0
 }
 
 /// The interval of a percentile by its order statistics, whatever the distribution. Takes values with their counts in

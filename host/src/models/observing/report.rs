@@ -14,7 +14,7 @@ use crate::domain::rules::Verdict;
 use crate::models::deploying::built_in::built_in;
 use crate::models::deploying::catalog::AUTOMATIC;
 use crate::models::observing::drift::{Reference, psi};
-use crate::models::observing::interval::{SHOWN, wilson};
+use crate::models::observing::interval::{SHOWN, percentile, rounded, wilson};
 use crate::models::observing::measure::{
     DIFFERENCE_UNIT, FEATURE_PREFIX, Failure, Measure, SCORE_BUCKETS, classes_of_flip, time_of_bucket,
 };
@@ -29,8 +29,9 @@ const PSI_REQUESTS_MIN: i64 = 500;
 
 answer! {
     /// How the challengers of a deployment compare with its champion.
+    #[derive(serde::Deserialize)]
     pub struct Report as "ChallengersReport" {
-        pub kind: &'static str,
+        pub kind: String,
         /// Of the deployment.
         pub epoch: i64,
         /// The deployment is in service.
@@ -52,6 +53,7 @@ answer! {
 
 answer! {
     /// The drift of one field of the requests.
+    #[derive(serde::Deserialize)]
     pub struct Feature {
         /// Its name in the HTTP API.
         pub feature: String,
@@ -63,19 +65,20 @@ answer! {
 
 answer! {
     /// A challenger compared with the champion.
+    #[derive(serde::Deserialize)]
     pub struct Challenger {
         /// `model_version`.
         pub version: String,
         /// `canary` or `shadow`.
-        pub role: &'static str,
+        pub role: String,
         /// Share of users, for a canary.
         pub percent: Option<u8> { nullable: true },
         /// Requests that both answered: of those observed, a shadow's all, a canary's only its own users'.
         pub compared: i64,
         /// Requests on which it failed, by kind of failure.
-        pub failed: BTreeMap<&'static str, i64>,
+        pub failed: BTreeMap<String, i64>,
         /// The verdicts, in the order of `flips`.
-        pub classes: &'static [&'static str],
+        pub classes: Vec<String>,
         /// Counts by the champion's verdict (row) and the challenger's (column).
         pub flips: Vec<Vec<i64>>,
         /// Share of compared requests with different verdicts, 0 to 1.
@@ -98,6 +101,7 @@ answer! {
 
 answer! {
     /// Percentiles and the largest value are of the absolute difference.
+    #[derive(serde::Deserialize)]
     pub struct Difference {
         pub mean: f64,
         pub p50: f64,
@@ -108,6 +112,7 @@ answer! {
 
 answer! {
     /// Latencies of champion and challenger.
+    #[derive(serde::Deserialize)]
     pub struct Latencies {
         pub champion: Latency,
         pub challenger: Latency,
@@ -116,6 +121,7 @@ answer! {
 
 answer! {
     /// A share with its 95% confidence interval, by Wilson's method.
+    #[derive(serde::Deserialize)]
     pub struct Share {
         pub count: i64,
         pub of: i64,
@@ -135,6 +141,7 @@ impl Share {
 
 answer! {
     /// In microseconds.
+    #[derive(serde::Deserialize)]
     pub struct Latency {
         pub p50: f64,
         pub p99: f64,
@@ -143,6 +150,7 @@ answer! {
 
 answer! {
     /// Histograms of champion and challenger.
+    #[derive(serde::Deserialize)]
     pub struct Scores {
         /// Bounds of the bins, one more than there are bins.
         pub edges: Vec<f64>,
@@ -197,7 +205,7 @@ impl Report {
         let withdrawn = withdrawn.map(|after| after.reason.clone());
         let canary = deployment.canary.map(|canary| Challenger {
             version: version(canary.digest),
-            role: "canary",
+            role: "canary".to_owned(),
             percent: Some(canary.percent),
             withdrawn,
             ..seen.challenger(kind, canary.digest)
@@ -207,7 +215,7 @@ impl Report {
             .iter()
             .map(|digest| Challenger { version: version(*digest), ..seen.challenger(kind, *digest) });
         Self {
-            kind: kind.as_str(),
+            kind: kind.to_string(),
             epoch,
             current: after.is_none(),
             champion: version(champion),
@@ -261,7 +269,8 @@ impl<'a> Seen<'a> {
         let same: i64 = flips.iter().enumerate().map(|(at, row)| row[at]).sum();
         let failed = self.buckets(digest, Measure::Failed);
         let failures = failed.values().sum();
-        let failed = Failure::ALL.map(|(failure, name)| (name, failed.get(&(failure as i32)).copied().unwrap_or(0)));
+        let failed =
+            Failure::ALL.map(|(failure, name)| (name.to_owned(), failed.get(&(failure as i32)).copied().unwrap_or(0)));
         let histogram = |measure| {
             let buckets = self.buckets(digest, measure);
             let count = |bucket: usize| buckets.get(&(bucket as i32)).copied().unwrap_or(0);
@@ -276,11 +285,11 @@ impl<'a> Seen<'a> {
         };
         Challenger {
             version: String::new(),
-            role: "shadow",
+            role: "shadow".to_owned(),
             percent: None,
             compared,
             failed: failed.into(),
-            classes,
+            classes: classes.iter().map(|&class| class.to_owned()).collect(),
             flips,
             flip: Share::of(compared - same, compared),
             failure: Share::of(failures, compared + failures),
@@ -334,24 +343,6 @@ fn sorted(values: impl Iterator<Item = (f64, i64)>) -> Vec<(f64, i64)> {
     let mut values: Vec<_> = values.collect();
     values.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     values
-}
-
-/// The smallest value with at least this share of the counts at or below it; 0 without any.
-pub(crate) fn percentile(values: &[(f64, i64)], share: f64) -> f64 {
-    let all: i64 = values.iter().map(|(_, count)| count).sum();
-    let mut below = 0;
-    for (value, count) in values {
-        below += count;
-        if below as f64 >= share * all as f64 {
-            return *value;
-        }
-    }
-    0.0
-}
-
-/// To a tenth of a microsecond.
-pub(crate) fn rounded(micros: f64) -> f64 {
-    (micros * 10.0).round() / 10.0
 }
 
 #[cfg(test)]
