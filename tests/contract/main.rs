@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use caudal::http::operation::Api;
-use caudal::http::{ASSIST, LEDGER, error, openapi};
+use caudal::http::{ASSIST, LEDGER, error, openapi, types};
 use caudal::models::publishing::package;
 use caudal::wasm::Runtime;
 use outline::{outline, walk};
@@ -24,18 +24,7 @@ fn root() -> PathBuf {
 fn the_contract_changes_only_on_purpose() {
     for api in APIS {
         let name = api.name;
-        let path = root().join("tests/contract").join(name).with_extension("txt");
-        let outline = outline(&openapi::document(api));
-        if std::env::var_os("RENEW").is_some() {
-            fs::write(&path, &outline).unwrap();
-        }
-        let committed = fs::read_to_string(&path).unwrap_or_default();
-        let different = outline.lines().zip(committed.lines()).find(|(is, was)| is != was);
-        assert!(
-            outline == committed,
-            "the API of the {name} listener changed, first at {different:?}; if that is meant, renew the outline:\n\
-             RENEW=1 cargo test --package caudal --test contract"
-        );
+        assert_committed(&format!("tests/contract/{name}.txt"), &outline(&openapi::document(api)));
     }
 }
 
@@ -75,14 +64,30 @@ fn references_lead_somewhere_and_ids_are_unique() {
     }
 }
 
+/// Compares a generated file with the committed one, or writes it.
+fn assert_committed(path: &str, generated: &str) {
+    let path = root().join(path);
+    if std::env::var_os("RENEW").is_some() {
+        fs::write(&path, generated).unwrap();
+    }
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    let different = generated.lines().zip(committed.lines()).find(|(is, was)| is != was);
+    assert!(
+        generated == committed,
+        "a declaration changed, and with it {}, first at {different:?}; if that is meant, renew it:\n\
+         RENEW=1 cargo test --package caudal --test contract",
+        path.display()
+    );
+}
+
+#[test]
+fn the_types_of_the_pages_are_those_of_the_declarations() {
+    assert_committed("host/web/shared/answers.d.ts", &types());
+}
+
 #[test]
 fn the_types_of_the_package_are_those_of_the_declarations() {
     let files = package::files(&Runtime::new().unwrap()).unwrap();
     let (_, types) = files.iter().find(|(path, _)| path == "types.d.ts").unwrap();
-    let committed = fs::read_to_string(root().join("components/js/src/types.d.ts")).unwrap_or_default();
-    assert!(
-        String::from_utf8_lossy(types) == committed,
-        "requests or answers of a scorer changed; renew the types:\n\
-         caudal models package components/js/dist && cp components/js/dist/types.d.ts components/js/src"
-    );
+    assert_committed("components/js/src/types.d.ts", &String::from_utf8_lossy(types));
 }

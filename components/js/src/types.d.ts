@@ -32,14 +32,17 @@ export interface RiskAnswer {
   user_id?: string;
   /** Version of the model that answered. */
   model_version: string;
-  result: {
-    /** `low`: proceed. `medium`: explain and ask for confirmation. `high`: ask for an explicit acknowledgment. */
-    risk_level: "low" | "medium" | "high";
-    /** `low` below 0.25, `high` from 0.75. From 0 to 1. */
-    risk_score: number;
-    /** Reasons for the risk; empty only if the level is `low`. */
-    risk_factors: ("AMOUNT_MUCH_HIGHER_THAN_AVERAGE" | "NEW_BENEFICIARY" | "UNUSUAL_TIME" | "NEW_DEVICE" | "LOCATION_CHANGED" | "LOW_HISTORY")[];
-  };
+  result: RiskResult;
+}
+
+/** The verdict on a transfer. */
+export interface RiskResult {
+  /** `low`: proceed. `medium`: explain and ask for confirmation. `high`: ask for an explicit acknowledgment. */
+  risk_level: "low" | "medium" | "high";
+  /** `low` below 0.25, `high` from 0.75. From 0 to 1. */
+  risk_score: number;
+  /** Reasons for the risk; empty only if the level is `low`. */
+  risk_factors: Array<"AMOUNT_MUCH_HIGHER_THAN_AVERAGE" | "NEW_BENEFICIARY" | "UNUSUAL_TIME" | "NEW_DEVICE" | "LOCATION_CHANGED" | "LOW_HISTORY">;
 }
 
 /** A person's behaviour on a screen. */
@@ -72,16 +75,19 @@ export interface NudgeAnswer {
   screen: string;
   /** Version of the model that answered. */
   model_version: string;
-  result: {
-    /** Whether to offer help: a difficulty above 0.40. */
-    needs_help: boolean;
-    /** From 0 to 1. */
-    difficulty_score: number;
-    /** `assist` above 0.75: help step by step. `info` above 0.40: a hint. `warning`: at most a quiet note. */
-    recommended_nudge_type: "assist" | "info" | "warning";
-    /** One reason for each type. */
-    reason: "high_error_rate_or_time" | "moderate_difficulty" | "low_difficulty";
-  };
+  result: NudgeResult;
+}
+
+/** The help to offer. */
+export interface NudgeResult {
+  /** Whether to offer help: a difficulty above 0.40. */
+  needs_help: boolean;
+  /** From 0 to 1. */
+  difficulty_score: number;
+  /** `assist` above 0.75: help step by step. `info` above 0.40: a hint. `warning`: at most a quiet note. */
+  recommended_nudge_type: "assist" | "info" | "warning";
+  /** One reason for each type. */
+  reason: "high_error_rate_or_time" | "moderate_difficulty" | "low_difficulty";
 }
 
 /** A person's answers, and observations of how they use the app. */
@@ -133,19 +139,22 @@ export interface AccessibilityAnswer {
   /** Version of the model that answered. */
   model_version: string;
   /** `PUT /api/profile/accessibility` accepts it unchanged. */
-  recommendation: {
-    theme: "standard-accessible" | "large-text-high-contrast" | "voice-assisted";
-    screen_reader_mode: boolean;
-    /** Text size relative to the default. From 0.8 to 2. */
-    font_scale: number;
-    /** How often the client offers help unprompted. */
-    nudging_level: "low" | "medium" | "high";
-    voice_feedback: boolean;
-  };
+  recommendation: Profile;
   /** Below 0.70, show the profile as a suggestion. From 0 to 1. */
   confidence: number;
   /** At least one plain sentence for the person, in the requested language. */
-  explanation: string[];
+  explanation: Array<string>;
+}
+
+/** How the client looks and behaves. */
+export interface Profile {
+  theme: "standard-accessible" | "large-text-high-contrast" | "voice-assisted";
+  screen_reader_mode: boolean;
+  /** Text size relative to the default. From 0.8 to 2. */
+  font_scale: number;
+  /** How often the client offers help unprompted. */
+  nudging_level: "low" | "medium" | "high";
+  voice_feedback: boolean;
 }
 
 /** Requests, answers and the package's models of each kind. */

@@ -40,7 +40,7 @@ use assistance::scores::Scores;
 use endpoint::Endpoint;
 use error::Error;
 use operation::Api;
-pub use routes::{ASSIST, LEDGER};
+pub use routes::{ASSIST, LEDGER, types};
 
 /// The ledger API: for the bank's app, with bearer tokens.
 pub fn ledger_router(app: App) -> Endpoint {

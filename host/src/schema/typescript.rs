@@ -1,6 +1,6 @@
-//! Declarations as TypeScript, for the types of the npm package.
+//! Declarations as TypeScript, for the types of the npm package and of both pages.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 
 use super::field::{Alias, Declaration, Field, Shape};
 
@@ -27,22 +27,40 @@ pub(crate) fn request(declaration: &Declaration) -> String {
     format!("/** {about} */\nexport type {} =\n{full}\n{short};\n", declaration.name)
 }
 
-/// An answer: optional fields may be left out.
-pub(crate) fn answer(declaration: &Declaration) -> String {
-    interface(declaration, &answer_members(declaration))
+/// Answers and what they consist of, each as an interface that names the others. Optional fields may be left out.
+pub(crate) fn answers(declarations: impl IntoIterator<Item = &'static Declaration>) -> String {
+    let mut named = BTreeMap::new();
+    let mut waiting: Vec<_> = declarations.into_iter().collect();
+    while let Some(declaration) = waiting.pop() {
+        if named.insert(declaration.name, declaration).is_none() {
+            waiting.extend(declaration.wire_fields().iter().filter_map(|field| object_in(&field.shape)));
+        }
+    }
+    let interfaces = named.into_values().map(|it| {
+        let members = it.wire_fields().into_iter().map(|field| {
+            let (mark, null) = match (field.required, field.nullable) {
+                (true, _) => ("", ""),
+                (false, true) => ("", " | null"),
+                (false, false) => ("?", ""),
+            };
+            format!("{}  {}{mark}: {}{null};\n", comment(field), field.name, type_of(&field.shape))
+        });
+        interface(it, &members.collect::<String>())
+    });
+    interfaces.collect::<Vec<_>>().join("\n")
+}
+
+fn object_in(shape: &Shape) -> Option<&'static Declaration> {
+    match *shape {
+        Shape::Object(declaration) => Some(declaration),
+        Shape::Array { items, .. } => object_in(items),
+        Shape::Map(values) => object_in(values),
+        _ => None,
+    }
 }
 
 fn interface(declaration: &Declaration, members: &str) -> String {
     format!("/** {} */\nexport interface {} {{\n{members}}}\n", declaration.sentence(), declaration.name)
-}
-
-fn answer_members(declaration: &Declaration) -> String {
-    let mut members = String::new();
-    for field in declaration.wire_fields() {
-        let mark = if field.required { "" } else { "?" };
-        writeln!(members, "{}  {}{mark}: {};", comment(field), field.name, type_of(&field.shape)).ok();
-    }
-    members
 }
 
 fn member(field: &Field, name: &str, is_optional: bool) -> String {
@@ -57,11 +75,8 @@ fn type_of(shape: &Shape) -> String {
         Shape::Number { .. } | Shape::Integer { .. } | Shape::Money { .. } => "number".to_owned(),
         Shape::Text { .. } => "string".to_owned(),
         Shape::OneOf { texts, .. } => texts.iter().map(|text| format!("{text:?}")).collect::<Vec<_>>().join(" | "),
-        Shape::Array { items, .. } => format!("({})[]", type_of(items)).replace("(string)", "string"),
-        Shape::Object(declaration) | Shape::Flat(declaration) => {
-            let members = answer_members(declaration).replace("\n  ", "\n    ");
-            format!("{{\n  {members}  }}")
-        }
+        Shape::Array { items, .. } => format!("Array<{}>", type_of(items)),
+        Shape::Object(declaration) | Shape::Flat(declaration) => declaration.name.to_owned(),
         Shape::Map(values) => format!("Record<string, {}>", type_of(values)),
         Shape::Any | Shape::Hidden => "unknown".to_owned(),
     }

@@ -8,27 +8,25 @@ import type {
   RiskAnswer,
   RiskRequest,
 } from "../../../components/js/src/index.js";
+import type * as answers from "../shared/answers.js";
 import type { Child } from "../shared/dom.js";
+
+export type { Occurrence, PayeeCheck, SignIn as Provider, TransferEvent } from "../shared/answers.js";
 
 export type Language = "es-MX" | "en";
 
-export interface Account {
-  id: string;
-  accountNumber: string;
-  accountType: string;
+/** An answer whose amount is in centavos. */
+type InCentavos<Answer> = Omit<Answer, "amount"> & { centavos: number };
+
+export interface Account extends Pick<answers.Account, "id" | "accountNumber" | "accountType" | "frozen"> {
   /** The balance. */
   centavos: number;
   /** The balance without what holds set aside. */
   available: number;
-  frozen?: boolean;
 }
 
-export interface Payee {
-  id: string;
-  name: string;
+export interface Payee extends Pick<answers.Beneficiary, "id" | "name" | "bankName" | "accountNumber"> {
   alias?: string | null;
-  bankName: string;
-  accountNumber: string;
   isFavorite?: boolean;
   derivedBank?: string;
   warnings?: string[];
@@ -40,50 +38,9 @@ export interface Remittance {
   numericReference: number | null;
 }
 
-/** Whether an account is in a name. */
-export interface PayeeCheck {
-  result: "match" | "close-match" | "no-match" | "unavailable";
-  /** The holder's. */
-  initials?: string;
-}
-
-export interface Transfer extends Partial<Remittance> {
-  id: string;
-  fromAccountId: string;
-  /** Null if the payee was deleted. */
-  toBeneficiaryId: string | null;
-  beneficiaryName?: string | null;
-  centavos: number;
-  status: string;
-  speiReference?: string | null;
-  createdAt: string;
-}
-
-/** A transfer that the bank sends on its dates, as 2026-12-01. */
-export interface Schedule extends Parties, Partial<Remittance> {
-  id: string;
-  /** When it was made. */
-  beneficiaryName: string;
-  centavos: number;
-  recurrence: "once" | "weekly" | "monthly";
-  firstDate: string;
-  lastDate?: string;
-  times?: number;
-  status: "active" | "finished" | "cancelled" | "ended";
-  nextDate?: string;
-  /** Until when the next one waits for its owner. */
-  waitingUntil?: string;
-  /** What is over, newest first. */
-  occurrences: Occurrence[];
-}
-
-export interface Occurrence {
-  date: string;
-  outcome: "sent" | "refused" | "skipped" | "lapsed" | "missed";
-  transactionId?: string;
-  /** The code of why it was refused. */
-  problem?: string;
-}
+export type Transfer = InCentavos<answers.Transaction>;
+export type Schedule = InCentavos<answers.Schedule>;
+export type Entry = InCentavos<answers.Entry>;
 
 /** When to send a transfer, and what is known of the device that asks. */
 export interface NewSchedule {
@@ -100,38 +57,9 @@ export interface TransferPage {
   next: string | null;
 }
 
-/** Of an account's statement. */
-export interface Entry extends Partial<Remittance> {
-  /** From 1. */
-  number: number;
-  createdAt: string;
-  type: string;
-  /** Negative if money left the account. */
-  centavos: number;
-  /** After the entry. */
-  balance: number;
-  transactionId?: string;
-  beneficiaryName?: string;
-  speiReference?: string;
-  concept?: string;
-  numericReference?: number;
-}
-
 export interface EntryPage {
   entries: Entry[];
   next: string | null;
-}
-
-/** A change of a transfer, as the ledger's event stream has it. */
-export interface TransferEvent {
-  transactionId: string;
-  type: string;
-  status: string;
-  /** SPEI's code for why the money did not arrive. */
-  reason?: string;
-  /** The transfer whose money came back. */
-  returns?: string;
-  createdAt: string;
 }
 
 export type TransferState = "pending" | "completed" | "failed" | "returned";
@@ -148,38 +76,13 @@ export interface Parties {
   toBeneficiaryId: string;
 }
 
-export interface Consent {
-  granted: boolean;
-  updatedAt: string | null;
-  /** Of the privacy text that was agreed to. */
-}
-
-export interface Profile {
-  theme: string;
-  screenReaderMode: boolean;
-  fontScale: number;
-  nudgingLevel: string;
-  voiceFeedback: boolean;
-}
+export type Consent = Pick<answers.Consent, "granted" | "updatedAt">;
+export type Profile = Omit<answers.StoredProfile, "updatedAt">;
 
 /** What the browser knows about device and place. */
 export interface Device {
   isNewDevice: boolean;
   hasMoved: boolean;
-}
-
-/** The bank's OpenID provider, as the service describes it. */
-export interface Provider {
-  issuer: string;
-  authorizationEndpoint: string;
-  tokenEndpoint: string;
-  endSessionEndpoint: string | null;
-  clientId: string;
-  scope: string;
-  /** The audience of the access token, for providers that want it named. */
-  resource: string | null;
-  /** Whether the bank takes tokens that are bound to a key. */
-  bindsTokens?: boolean;
 }
 
 /** An attempt to sign in. */

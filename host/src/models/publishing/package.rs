@@ -93,7 +93,7 @@ impl Visitor for Wire {
         Parts {
             kind: format!("  {kind}: {{ request: {}; answer: {}; model: {models} }};\n", request.name, answer.name),
             schema: javascript::module(K::KIND.as_str(), request, answer, K::THRESHOLDS),
-            types: format!("{}\n{}", typescript::request(request), typescript::answer(answer)),
+            types: format!("{}\n{}", typescript::request(request), typescript::answers([answer])),
         }
     }
 }
