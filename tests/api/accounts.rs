@@ -10,8 +10,7 @@ const PATH: &str = "/api/ledger/accounts";
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_created_account_is_returned_and_listed(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     assert_eq!(ana.get(PATH).await.assert_status(200).json(), json!([]));
 
     let created = ana.post(PATH, json!({"accountNumber": CLABE, "accountType": "checking"})).await;
@@ -45,8 +44,7 @@ async fn without_a_sandbox_an_account_opens_empty(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn types_have_up_to_forty_characters_and_the_currency_is_the_peso(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (_app, ana) = TestApp::with_user(db).await;
     for (number, kind, currency) in [
         ("1", "ñ".repeat(40), json!("MXN")),
         ("2", "nómina".into(), Value::Null),
@@ -61,8 +59,7 @@ async fn types_have_up_to_forty_characters_and_the_currency_is_the_peso(db: PgPo
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn invalid_accounts_are_refused_and_change_nothing(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     for (body, field) in [
         (json!({"accountNumber": CLABE}), "accountType"),
         (json!({"accountNumber": 646_180, "accountType": "checking"}), "accountNumber"),
@@ -100,8 +97,7 @@ async fn a_number_is_taken_only_for_its_owner(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn concurrent_requests_for_one_number_open_one_account(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (_app, ana) = TestApp::with_user(db).await;
     let tries = (0..10).map(|_| {
         let ana = ana.clone();
         tokio::spawn(async move { ana.post(PATH, json!({"accountNumber": CLABE, "accountType": "checking"})).await })

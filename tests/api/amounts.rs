@@ -2,15 +2,12 @@
 
 use sqlx::PgPool;
 
-use crate::harness::{CLABE, Options, PAYEE_CLABE, TestApp, refused};
+use crate::harness::{Options, TestApp, refused};
 use caudal::domain::money::Money;
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn amounts_have_their_exact_value(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     for (amount, sent, left) in [
         ("0.01", "0.01", "9999.99"),
         ("0.1", "0.10", "9999.89"),
@@ -30,10 +27,7 @@ async fn amounts_have_their_exact_value(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn invalid_amounts_are_refused_and_change_nothing(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     for amount in [
         "0.30000000000000004",
         "0.005",
@@ -65,8 +59,7 @@ async fn an_amount_of_fifteen_digits_is_exact_or_not_covered(db: PgPool) {
     let opening_credit = Money::from_minor(123_456_789_012_345);
     let app = TestApp::with(db, Options { opening_credit, ..Options::default() }).await;
     let ana = app.user("ana");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (from, to) = ana.account_and_payee().await;
     let too_much = ana.transfer(&from, &to, "1234567890123.46");
     refused(&app, too_much, 400, "insufficient-funds", Some("amount")).await;
     let answer = ana.transfer(&from, &to, "1234567890123.45").await;
@@ -77,9 +70,6 @@ async fn an_amount_of_fifteen_digits_is_exact_or_not_covered(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn the_largest_amount_is_valid_but_not_covered(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     refused(&app, ana.transfer(&from, &to, "90071992547409.91"), 400, "insufficient-funds", Some("amount")).await;
 }

@@ -71,8 +71,7 @@ async fn without_consent_an_event_is_accepted_and_dropped(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn with_consent_it_is_stored_without_personal_data(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     answer_consent(&ana, true).await;
     for (screen, kind, details) in [
         ("transfer_amount", "nudge_accepted", json!("step 2 of 4")),
@@ -104,8 +103,7 @@ async fn with_consent_it_is_stored_without_personal_data(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn personal_data_joined_by_underscores_is_removed_too(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     answer_consent(&ana, true).await;
     let body =
         json!({"screen": "confirm_1500.50", "eventType": "rfc_LOOA5311135K1", "details": "curp_LOOA531113HTCPBN07"});
@@ -120,8 +118,7 @@ async fn personal_data_joined_by_underscores_is_removed_too(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn concurrent_answers_and_their_history_agree(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let puts = (0..20).map(|at| {
         let (ana, answer) = (ana.clone(), json!({"granted": at % 2 == 0, "noticeVersion": at.to_string()}));
         tokio::spawn(async move { ana.put(CONSENT, answer).await })
@@ -241,8 +238,7 @@ async fn consent_is_checked_when_queueing_and_again_when_storing(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_revocation_and_the_worker_do_not_deadlock(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     answer_consent(&ana, true).await;
     ana.post(EVENTS, event()).await.assert_status(202);
     wait_for(&app, STORED, 1).await;
@@ -301,8 +297,7 @@ async fn old_events_are_deleted(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn events_and_answers_are_checked(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     answer_consent(&ana, true).await;
     let long = |text: &str, times: usize| format!("\"{}\"", text.repeat(times));
     let labels = ["null", "5", "[]", "\"\"", "\" \\t\"", "\"a\\u0000\"", &long("s", 65)].map(str::to_owned);

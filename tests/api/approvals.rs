@@ -303,7 +303,7 @@ async fn a_list_has_room_for_everybody(db: PgPool) {
 async fn a_reversal_takes_two_and_happens_once(db: PgPool) {
     let app = app(db).await;
     let (ana, eva, ops) = (app.user("ana"), app.operator_named("eva", OPERATE), app.operator(Some(OPERATE)));
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
     let sent = ana.transfer(&from, &to, "100").await.assert_status(200).id();
     let reverse = async || {
         let path = format!("/admin/transactions/{sent}/reverse");

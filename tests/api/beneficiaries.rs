@@ -10,8 +10,7 @@ const PATH: &str = "/api/ledger/beneficiaries";
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_saved_payee_is_returned_and_listed(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     assert_eq!(ana.get(PATH).await.assert_status(200).json(), json!([]));
     let body = json!({"name": "Luis Pérez", "alias": "Luis", "accountNumber": PAYEE_CLABE, "bankName": "BBVA México", "isFavorite": true});
     let saved = ana.post(PATH, body).await.assert_status(201).json();
@@ -31,8 +30,7 @@ async fn a_saved_payee_is_returned_and_listed(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn suspicious_numbers_get_warnings(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (_app, ana) = TestApp::with_user(db).await;
     for (number, bank, kind, warnings) in [
         ("012180004643051240", "BBVA", json!("clabe"), json!(["clabe-check-digit"])),
         (PAYEE_CLABE, "Banorte", json!("clabe"), json!(["bank-name-differs"])),
@@ -61,8 +59,7 @@ async fn a_strict_bank_refuses_wrong_check_digits(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn invalid_payees_are_refused_and_change_nothing(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let good = json!({"name": "Luis", "alias": "L", "accountNumber": PAYEE_CLABE, "bankName": "BBVA"});
     let without = |field: &str| {
         let mut body = good.clone();
@@ -89,8 +86,7 @@ async fn invalid_payees_are_refused_and_change_nothing(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_name_can_be_seen_and_reads_as_it_is_written(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (_app, ana) = TestApp::with_user(db).await;
     let body = |field: &str, text: &str| {
         let mut body = json!({"name": "Luis", "accountNumber": PAYEE_CLABE, "bankName": "BBVA", "alias": "Lu"});
         body[field] = json!(text);
@@ -132,8 +128,7 @@ async fn invisible_characters_do_not_hide_ones_own_account(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_payee_may_be_saved_twice(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (_app, ana) = TestApp::with_user(db).await;
     let (first, second) = (ana.save_payee("Luis", PAYEE_CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
     assert_ne!(first, second);
     assert_eq!(ana.get(PATH).await.json().as_array().unwrap().len(), 2);
@@ -141,8 +136,7 @@ async fn a_payee_may_be_saved_twice(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn deleting_a_payee_keeps_its_transfers(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let from = ana.open_account(CLABE).await;
     let to = ana.save_payee("Luis Pérez", PAYEE_CLABE).await;
     ana.transfer(&from, &to, "10").await.assert_status(200);
@@ -160,8 +154,7 @@ async fn deleting_a_payee_keeps_its_transfers(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn unknown_ids_are_not_found(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     ana.save_payee("Luis", PAYEE_CLABE).await;
     for id in ["00000000-0000-0000-0000-000000000000", "not-a-uuid", "%FF", "1", "{}"] {
         refused(&app, ana.delete(&format!("{PATH}/{}", id.replace(['{', '}'], "%7B"))), 404, "not-found", None).await;

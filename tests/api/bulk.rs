@@ -6,16 +6,12 @@ use caudal::domain::risk::Enforcement;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use crate::harness::{CLABE, Client, Options, PAYEE_CLABE, TestApp, refused};
+use crate::harness::{CLABE, Client, Options, TestApp, refused};
 
 const PATH: &str = "/api/ledger/transactions/bulk";
 
 /// An id that is nobody's.
 const NOBODY: &str = "01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b";
-
-async fn account_and_payee(user: &Client) -> (String, String) {
-    (user.open_account(CLABE).await, user.save_payee("Luis", PAYEE_CLABE).await)
-}
 
 fn item(key: &str, from: &str, to: &str, amount: impl Into<Value>) -> Value {
     json!({"idempotencyKey": key, "fromAccountId": from, "toBeneficiaryId": to, "amount": amount.into()})
@@ -35,9 +31,7 @@ fn count(results: &[Value], status: u16, replayed: bool) -> usize {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn each_transfer_is_answered_as_if_sent_alone(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     let itself = ana.save_payee("Ana", CLABE).await;
     ana.with("idempotency-key", "used").transfer(&from, &to, "1").await.assert_status(200);
     let transfers = [
@@ -94,9 +88,7 @@ async fn each_transfer_is_answered_as_if_sent_alone(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_thousand_transfers_from_one_account_are_made_in_order(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     // The last one is covered only by what is left after all others: 10,000.00 - 999 * 10.00 = 10.00.
     let transfers: Vec<_> = (0..1_000).map(|at| item(&format!("key{at}"), &from, &to, 10)).collect();
     let all = results(&ana, bulk(transfers.clone())).await;
@@ -117,14 +109,14 @@ async fn large_bulks_at_once_leave_room_in_the_queue(db: PgPool) {
     let mut sent = tokio::task::JoinSet::new();
     for user in 0..10 {
         let client = app.user(&format!("user{user}"));
-        let (from, to) = account_and_payee(&client).await;
+        let (from, to) = client.account_and_payee().await;
         sent.spawn(async move {
             let transfers = (0..400).map(|at| item(&format!("key{at}"), &from, &to, 1));
             count(&results(&client, bulk(transfers)).await, 200, false)
         });
     }
     let eva = app.user("eva");
-    let (from, to) = account_and_payee(&eva).await;
+    let (from, to) = eva.account_and_payee().await;
     while sent.try_join_next().is_none() {
         eva.transfer(&from, &to, "1").await.assert_status(200);
     }
@@ -134,9 +126,7 @@ async fn large_bulks_at_once_leave_room_in_the_queue(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn one_invalid_transfer_refuses_the_whole_bulk(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     let good = |key: &str| item(key, &from, &to, 1);
     let third = |change: &dyn Fn(&mut Value)| {
         let mut transfers = [good("a"), good("b"), good("c"), good("d")];
@@ -175,9 +165,7 @@ async fn one_invalid_transfer_refuses_the_whole_bulk(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn bulks_have_limits(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     let many = bulk((0..1_001).map(|at| item(&format!("key{at}"), &from, &to, 1)));
     refused(&app, ana.post(PATH, many), 400, "validation-failed", Some("transfers")).await;
     let body = bulk([item("a", &from, &to, 1)]).to_string();
@@ -204,8 +192,7 @@ async fn bulks_have_limits(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn junk_is_refused_in_time(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let deep = format!("{}1{}", "[".repeat(400_000), "]".repeat(400_000));
     for (transfers, field) in [
         (deep.clone(), "transfers[0]"),
@@ -226,8 +213,8 @@ async fn junk_is_refused_in_time(db: PgPool) {
 async fn other_users_accounts_and_payees_are_not_found(db: PgPool) {
     let app = TestApp::new(db).await;
     let (ana, luis) = (app.user("ana"), app.user("luis"));
-    let (from, to) = account_and_payee(&ana).await;
-    let (own_from, own_to) = account_and_payee(&luis).await;
+    let (from, to) = ana.account_and_payee().await;
+    let (own_from, own_to) = luis.account_and_payee().await;
     let before = app.rows().await;
     let all = results(&luis, bulk([item("a", &from, &own_to, 1), item("b", &own_from, &to, 1)])).await;
     let codes: Vec<_> = all.iter().map(|it| it["problem"]["code"].clone()).collect();
@@ -239,7 +226,7 @@ async fn other_users_accounts_and_payees_are_not_found(db: PgPool) {
 async fn each_transfer_has_a_risk_of_its_own(db: PgPool) {
     let app = TestApp::with(db, Options { risk_enforcement: Enforcement::Enforce, ..Options::default() }).await;
     let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (from, to) = ana.account_and_payee().await;
     let query =
         format!("fromAccountId={from}&toBeneficiaryId={to}&amount=5000&isNewDevice=true&geolocationChanged=true");
     let shown = ana.get(&format!("/api/ledger/risk-context?{query}")).await.assert_status(200).json();
@@ -257,7 +244,7 @@ async fn each_transfer_has_a_risk_of_its_own(db: PgPool) {
 async fn amounts_to_one_payee_add_up_in_their_risks(db: PgPool) {
     let app = TestApp::with(db, Options { risk_enforcement: Enforcement::Enforce, ..Options::default() }).await;
     let ana = app.user("ana");
-    let (from, known) = account_and_payee(&ana).await;
+    let (from, known) = ana.account_and_payee().await;
     let usual = |key: &str, to: &str, amount: u32| {
         let mut item = item(key, &from, to, amount);
         (item["isNewDevice"], item["geolocationChanged"]) = (json!(false), json!(false));

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
 use crate::answer::Answer;
+use crate::harness::{CLABE, PAYEE_CLABE};
 
 /// Sends requests to one router.
 #[derive(Clone)]
@@ -93,6 +94,11 @@ impl Client {
     pub(crate) async fn save_payee(&self, name: &str, number: &str) -> String {
         let body = json!({"name": name, "accountNumber": number, "bankName": "BBVA"});
         self.post("/api/ledger/beneficiaries", body).await.id()
+    }
+
+    /// Opens an account and saves a payee, and returns their ids.
+    pub(crate) async fn account_and_payee(&self) -> (String, String) {
+        (self.open_account(CLABE).await, self.save_payee("Luis", PAYEE_CLABE).await)
     }
 
     /// Sends a transfer; `amount` is JSON text.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sqlx::PgPool;
 
-use crate::harness::{Answer, CLABE, Client, Options, PAYEE_CLABE, TestApp};
+use crate::harness::{Answer, Client, Options, TestApp};
 use caudal::domain::money::Money;
 use caudal::ledger::{BATCH_LENGTH_MAX, BATCHERS, QUEUE_LENGTH_MAX, QUEUE_RESERVED};
 
@@ -27,8 +27,7 @@ async fn send_at_once(client: &Client, times: usize, from: &str, to: &str, amoun
 async fn fifty_debits_of_thirty_leave_ten_of_a_hundred(db: PgPool) {
     let app = TestApp::with(db, Options { opening_credit: Money::from_minor(10_000), ..Options::default() }).await;
     let ana = app.user("ana");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (from, to) = ana.account_and_payee().await;
     let mut made = 0;
     for answer in send_at_once(&ana, 50, &from, &to, "30.00").await {
         if answer.status == 200 {
@@ -46,10 +45,7 @@ async fn fifty_debits_of_thirty_leave_ten_of_a_hundred(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_full_queue_refuses_at_once_and_accepted_commands_complete(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     // Enough for both queues.
     let mut others = Vec::new();
     for number in 0..8 {
@@ -91,10 +87,7 @@ async fn a_full_queue_refuses_at_once_and_accepted_commands_complete(db: PgPool)
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn one_key_sent_fifty_times_makes_one_transfer(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     let answers = send_at_once(&ana.with("idempotency-key", "once"), 50, &from, &to, "30.00").await;
     let mut bodies = BTreeMap::<String, usize>::new();
     for answer in &answers {
@@ -114,8 +107,7 @@ async fn two_hosts_race_on_one_database_and_both_are_right(db: PgPool) {
     let (one, two) = (TestApp::with(db.clone(), options()).await, TestApp::with(db, options()).await);
     let writers = i64::try_from(BATCHERS).unwrap();
     let (ana_one, ana_two) = (one.user("ana"), two.user("ana"));
-    let from = ana_one.open_account(CLABE).await;
-    let to = ana_one.save_payee("Luis", PAYEE_CLABE).await;
+    let (from, to) = ana_one.account_and_payee().await;
     let (keyed_one, keyed_two) = (ana_one.with("idempotency-key", "k"), ana_two.with("idempotency-key", "k"));
     let (plain_one, plain_two, same_one, same_two) = tokio::join!(
         send_at_once(&ana_one, 10, &from, &to, "30.00"),

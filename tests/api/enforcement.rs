@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use time::Duration;
 
-use crate::harness::{Answer, CLABE, Client, Options, PAYEE_CLABE, TestApp, refused};
+use crate::harness::{Answer, Client, Options, PAYEE_CLABE, TestApp, refused};
 
 async fn app(db: PgPool, risk_enforcement: Enforcement) -> TestApp {
     TestApp::with(db, Options { risk_enforcement, ..Options::default() }).await
@@ -36,7 +36,7 @@ const REQUIRED: &str = "risk-acknowledgment-required";
 async fn a_high_risk_requires_the_token_of_this_transfer(db: PgPool) {
     let app = app(db, Enforcement::Enforce).await;
     let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
     let way = (from.as_str(), to.as_str());
     // Device and location count as new by default, in both requests, and the refusal says so.
     let without = send(&ana, way, 5_000.0, false, None).await;
@@ -66,7 +66,7 @@ async fn a_high_risk_requires_the_token_of_this_transfer(db: PgPool) {
     send(&ana, way, 5_000.0, false, Some(&fresh["acknowledgmentToken"])).await.assert_status(200);
     // Luis cannot use what Ana acknowledged.
     let luis = app.user("luis");
-    let (from, to) = (luis.open_account(CLABE).await, luis.save_payee("Eva", PAYEE_CLABE).await);
+    let (from, to) = luis.account_and_payee().await;
     let theirs = (from.as_str(), to.as_str());
     let token = context(&ana, way, 4_000.0).await["acknowledgmentToken"].clone();
     refused(&app, send(&luis, theirs, 4_000.0, false, Some(&token)), 400, REQUIRED, None).await;
@@ -77,7 +77,7 @@ async fn a_score_that_is_only_logged_never_fails_a_transfer(db: PgPool) {
     let options = Options { risk_enforcement: Enforcement::Shadow, decision_log: true, ..Options::default() };
     let app = TestApp::with(db, options).await;
     let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
     let full = "alter table decision add constraint full_disk check (kind <> 'risk') not valid";
     sqlx::query(full).execute(&app.db).await.unwrap();
     send(&ana, (&from, &to), 10.0, true, None).await.assert_status(200);
@@ -89,7 +89,7 @@ async fn a_score_that_is_only_logged_never_fails_a_transfer(db: PgPool) {
 async fn what_is_not_high_goes_through(db: PgPool) {
     let app = app(db, Enforcement::Enforce).await;
     let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
     let way = (from.as_str(), to.as_str());
     app.clock.advance(Duration::hours(1));
     for _ in 0..5 {
@@ -101,7 +101,7 @@ async fn what_is_not_high_goes_through(db: PgPool) {
 async fn a_refusal_for_lack_of_acknowledgment_does_not_use_up_the_key(db: PgPool) {
     let app = app(db, Enforcement::Enforce).await;
     let ana = app.user("ana").with("idempotency-key", "k");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
     let way = (from.as_str(), to.as_str());
     refused(&app, send(&ana, way, 5_000.0, false, None), 400, REQUIRED, None).await;
     let token = context(&ana, way, 5_000.0).await["acknowledgmentToken"].clone();
@@ -122,7 +122,7 @@ async fn a_refusal_for_lack_of_acknowledgment_does_not_use_up_the_key(db: PgPool
 async fn an_acknowledgment_makes_one_transfer(db: PgPool) {
     let app = app(db, Enforcement::Enforce).await;
     let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
     let way = (from.as_str(), to.as_str());
     let token = context(&ana, way, 2_000.0).await["acknowledgmentToken"].clone();
     // A refusal for another reason does not use it up.
@@ -143,7 +143,7 @@ async fn an_acknowledgment_makes_one_transfer(db: PgPool) {
 
     // Of many at once, one is made: after one such transfer, the risk of the next is as high.
     let luis = app.user("luis");
-    let (from, to) = (luis.open_account(CLABE).await, luis.save_payee("Eva", PAYEE_CLABE).await);
+    let (from, to) = luis.account_and_payee().await;
     let way = (from.as_str(), to.as_str());
     let token = context(&luis, way, 2_000.0).await["acknowledgmentToken"].clone();
     let (luis, way, token) = (&luis, &way, &token);

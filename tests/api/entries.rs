@@ -4,12 +4,11 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use time::Duration;
 
-use crate::harness::{CLABE, Client, PAYEE_CLABE, TestApp};
+use crate::harness::{CLABE, Client, TestApp};
 
 /// Transfers of 1.00, 2.00, ... a minute apart. The tests start at 2026-11-21T18:00:00Z.
 async fn account_with_transfers(app: &TestApp, ana: &Client, count: u32) -> String {
-    let account = ana.open_account(CLABE).await;
-    let payee = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (account, payee) = ana.account_and_payee().await;
     for amount in 1..=count {
         app.clock.advance(Duration::MINUTE);
         ana.transfer(&account, &payee, &amount.to_string()).await.assert_status(200);
@@ -23,8 +22,7 @@ fn numbers(list: &Value) -> Vec<i64> {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_statement_has_every_entry_newest_first(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let account = account_with_transfers(&app, &ana, 3).await;
     let list = ana.get(&format!("/api/ledger/accounts/{account}/entries")).await.assert_status(200).json();
     assert_eq!(numbers(&list), [4, 3, 2, 1]);
@@ -46,8 +44,7 @@ async fn a_statement_has_every_entry_newest_first(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn pages_continue_where_the_last_one_ended(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let account = account_with_transfers(&app, &ana, 6).await;
     let (from, to) = ("2026-11-21T18:01:00.000Z", "2026-11-21T18:06:00.000Z");
     let mut path = format!("/api/ledger/accounts/{account}/entries?limit=2&from={from}&to={to}");
@@ -67,8 +64,7 @@ async fn pages_continue_where_the_last_one_ended(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn the_balance_is_known_at_any_time(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let account = account_with_transfers(&app, &ana, 20).await;
     let list = ana.get(&format!("/api/ledger/accounts/{account}/entries")).await.json();
     let at = |at: &str| format!("/api/ledger/accounts/{account}/balance?at={at}");
@@ -93,8 +89,7 @@ async fn the_balance_is_known_at_any_time(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_host_whose_clock_is_behind_knows_the_current_balance(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let account = account_with_transfers(&app, &ana, 2).await;
     app.clock.advance(-Duration::HOUR);
     let answer = ana.get(&format!("/api/ledger/accounts/{account}/balance")).await.assert_status(200).json();
@@ -118,8 +113,7 @@ async fn other_users_statements_are_not_found(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn invalid_parameters_are_named(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (_app, ana) = TestApp::with_user(db).await;
     let account = ana.open_account(CLABE).await;
     for (part, query, field) in [
         ("entries", "from=yesterday", "from"),

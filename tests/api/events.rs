@@ -60,8 +60,8 @@ fn amounts(events: &[Value]) -> Vec<f64> {
 async fn a_listener_sees_its_users_events_and_resumes(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let (ana, luis) = (app.user("ana"), app.user("luis"));
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
-    let (theirs, payee) = (luis.open_account(CLABE).await, luis.save_payee("Eva", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
+    let (theirs, payee) = luis.account_and_payee().await;
 
     // From the beginning: the opening credit, then events while it listens.
     let mut listener = Listener::new(&ana, "?from=").await;
@@ -105,8 +105,7 @@ async fn a_listener_sees_its_users_events_and_resumes(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn nothing_is_lost_or_duplicated_where_history_meets_live_events(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (_app, ana) = TestApp::with_user(db).await;
     let to = ana.save_payee("Luis", PAYEE_CLABE).await;
     let (one, two) = (ana.open_account("11").await, ana.open_account("22").await);
     let sender = tokio::spawn({
@@ -188,7 +187,7 @@ async fn a_stream_opens_while_another_one_reads_its_backlog(db: PgPool) {
 async fn a_backlog_is_bounded(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
     ana.transfer(&from, &to, "1").await.assert_status(200);
     // So many numbers are left out as if there were a hundred thousand batches.
     let ends = "select chain_id, max(seq) from ledger_batch group by 1";
@@ -214,8 +213,7 @@ async fn a_backlog_is_bounded(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn concurrent_streams_of_a_user_are_limited(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let mut listeners = Vec::new();
     for _ in 0..LISTENERS_EACH_MAX {
         listeners.push(Listener::new(&ana, "").await);

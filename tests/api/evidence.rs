@@ -9,10 +9,11 @@ use serde_json::json;
 use sqlx::PgPool;
 use uuid::Uuid;
 
+use crate::admin::version;
 use crate::approvals::{assert_found, assert_sound};
 use crate::assistance::{risk, with};
 use crate::harness::{Client, Options, PAYEE_CLABE, TestApp, ledger_key, on_screen};
-use crate::rollout::{until, version};
+use crate::rollout::until;
 use crate::rollouts::{ask, asked, deployment, is_in_canary, latest, reaches, serves, start, with_canary};
 
 /// Anybody can say so on the internal listener, and no rollout of `risk` goes by it.
@@ -65,7 +66,7 @@ async fn a_rollout_of_enforced_risk_goes_by_orders(db: PgPool) {
     let app = TestApp::with(db, options).await;
     let _follower = app.follow().await;
     let ops = app.operator(Some("models:admin"));
-    let canary = version(&ops, "risk", "risk-1").await;
+    let canary = version(&ops, "risk-1").await;
     start(&ops, "risk", with(asked(&canary), &json!({"steps": [99, 100]}))).await.assert_status(201);
     serves(&app, ModelKind::Risk, 1, 1).await;
     ask_risk_of_nobody(&app, &ops).await;

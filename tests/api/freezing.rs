@@ -19,7 +19,7 @@ async fn account(user: &Client) -> Value {
 async fn no_money_leaves_a_frozen_account(db: PgPool) {
     let app = TestApp::new(db).await;
     let (ana, ops) = (app.user("ana"), app.operator(SCOPE));
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
     let order = json!({"fromAccountId": from, "toBeneficiaryId": to, "amount": 10});
     let hold = ana.post("/api/ledger/holds", order.clone()).await.assert_status(201).id();
     let keyed = ana.with("idempotency-key", "before");
@@ -65,7 +65,7 @@ async fn no_money_leaves_a_frozen_account(db: PgPool) {
 async fn a_hold_of_a_frozen_account_can_be_released(db: PgPool) {
     let app = TestApp::new(db).await;
     let (ana, ops) = (app.user("ana"), app.operator(SCOPE));
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
     let order = json!({"fromAccountId": from, "toBeneficiaryId": to, "amount": 10});
     let hold = ana.post("/api/ledger/holds", order).await.assert_status(201).id();
     set(&ops, &from, "freeze").await.assert_status(200);
@@ -75,8 +75,7 @@ async fn a_hold_of_a_frozen_account_can_be_released(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn only_ledger_operators_freeze(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let from = ana.open_account(CLABE).await;
     for action in ["freeze", "unfreeze"] {
         refused(&app, set(&app.ai(), &from, action), 401, "unauthorized", None).await;

@@ -179,6 +179,20 @@ impl TestApp {
         Self::with(db, Options::default()).await
     }
 
+    /// With a user, `ana`.
+    pub(crate) async fn with_user(db: PgPool) -> (Self, Client) {
+        let app = Self::new(db).await;
+        let ana = app.user("ana");
+        (app, ana)
+    }
+
+    /// With the user, their account and their payee.
+    pub(crate) async fn ready(db: PgPool) -> (Self, Client, String, String) {
+        let (app, ana) = Self::with_user(db).await;
+        let (from, to) = ana.account_and_payee().await;
+        (app, ana, from, to)
+    }
+
     pub(crate) async fn with(db: PgPool, options: Options) -> Self {
         let clock = Clock::fixed(NOON);
         let served = Served::new(&db).await;

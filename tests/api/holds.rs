@@ -9,16 +9,12 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use time::Duration;
 
-use crate::harness::{Answer, CLABE, Client, Options, PAYEE_CLABE, TestApp, refused};
+use crate::harness::{Answer, CLABE, Client, Options, TestApp, refused};
 
 const PATH: &str = "/api/ledger/holds";
 
 /// An id that is nobody's.
 const NOBODY: &str = "01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b";
-
-async fn account_and_payee(user: &Client) -> (String, String) {
-    (user.open_account(CLABE).await, user.save_payee("Luis Pérez", PAYEE_CLABE).await)
-}
 
 async fn place(user: &Client, from: &str, to: &str, amount: f64) -> Answer {
     user.post(PATH, json!({"fromAccountId": from, "toBeneficiaryId": to, "amount": amount})).await
@@ -49,15 +45,13 @@ fn assert_replayed(answer: &Answer, first: &Answer) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn money_is_set_aside_and_captured(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     assert_eq!(ana.get(PATH).await.assert_status(200).json(), json!([]));
     let placed = place(&ana, &from, &to, 250.0).await;
     let hold = placed.assert_status(201).json();
     let id = placed.id();
     let want = json!({
-        "id": id, "fromAccountId": from, "toBeneficiaryId": to, "beneficiaryName": "Luis Pérez", "amount": 250.0,
+        "id": id, "fromAccountId": from, "toBeneficiaryId": to, "beneficiaryName": "Luis", "amount": 250.0,
         "status": "placed", "expiresAt": "2026-11-28T18:00:00.000Z", "createdAt": "2026-11-21T18:00:00.000Z",
     });
     assert_eq!((&hold, placed.header("location")), (&want, Some(format!("{PATH}/{id}").as_str())));
@@ -80,9 +74,7 @@ async fn money_is_set_aside_and_captured(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_part_is_captured_and_the_rest_released(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     // All of the balance can be held and captured.
     let id = place(&ana, &from, &to, 10_000.0).await.id();
     refused(&app, capture(&ana, &id, json!({"amount": 10_000.01})), 400, "hold-exceeded", Some("amount")).await;
@@ -97,9 +89,7 @@ async fn a_part_is_captured_and_the_rest_released(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_retry_captures_nothing_twice(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     for (key, body) in [(Some("k"), json!({"amount": 40})), (None, json!({"amount": 40})), (None, json!({}))] {
         let id = place(&ana, &from, &to, 100.0).await.id();
         let client = key.map_or_else(|| ana.clone(), |key| ana.with("idempotency-key", key));
@@ -125,7 +115,7 @@ async fn a_retry_captures_nothing_twice(db: PgPool) {
 async fn concurrent_captures_move_the_money_once(db: PgPool) {
     let (app, other) = (TestApp::new(db.clone()).await, TestApp::new(db).await);
     let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (from, to) = ana.account_and_payee().await;
     let id = place(&ana, &from, &to, 100.0).await.id();
     let mut tries = tokio::task::JoinSet::new();
     for turn in 0..12 {
@@ -143,7 +133,7 @@ async fn concurrent_captures_move_the_money_once(db: PgPool) {
 async fn a_key_places_one_hold(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana").with("idempotency-key", "k");
-    let (from, to) = account_and_payee(&ana).await;
+    let (from, to) = ana.account_and_payee().await;
     let first = place(&ana, &from, &to, 100.0).await;
     first.assert_status(201);
     let before = app.rows().await;
@@ -174,9 +164,7 @@ async fn a_key_places_one_hold(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_voided_hold_is_released_once(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     let id = place(&ana, &from, &to, 100.0).await.id();
     let voided = void(&ana, &id).await.assert_status(200).json();
     assert_eq!((&voided["status"], voided.get("transferId")), (&json!("voided"), None));
@@ -193,7 +181,7 @@ async fn a_hold_expires(db: PgPool) {
     // Two hosts that both look for holds whose time is over.
     let (app, _other) = (TestApp::new(db.clone()).await, TestApp::new(db).await);
     let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (from, to) = ana.account_and_payee().await;
     let short = json!({"fromAccountId": from, "toBeneficiaryId": to, "amount": 100, "expiresInSeconds": 60});
     let id = ana.post(PATH, short).await.assert_status(201).id();
     let long = place(&ana, &from, &to, 50.0).await.id();
@@ -218,9 +206,7 @@ async fn a_hold_expires(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn invalid_holds_are_refused(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     let body = json!({"fromAccountId": from, "toBeneficiaryId": to, "amount": 1});
     for field in ["fromAccountId", "toBeneficiaryId", "amount"] {
         let mut body = body.clone();
@@ -256,8 +242,8 @@ async fn invalid_holds_are_refused(db: PgPool) {
 async fn other_users_holds_are_not_found(db: PgPool) {
     let app = TestApp::new(db).await;
     let (ana, luis) = (app.user("ana"), app.user("luis"));
-    let (from, to) = account_and_payee(&ana).await;
-    let (own_from, own_to) = account_and_payee(&luis).await;
+    let (from, to) = ana.account_and_payee().await;
+    let (own_from, own_to) = luis.account_and_payee().await;
     let id = place(&ana, &from, &to, 100.0).await.id();
     refused(&app, place(&luis, &from, &own_to, 1.0), 400, "account-not-found", Some("fromAccountId")).await;
     refused(&app, place(&luis, &own_from, &to, 1.0), 400, "beneficiary-not-found", Some("toBeneficiaryId")).await;
@@ -272,9 +258,7 @@ async fn other_users_holds_are_not_found(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn holds_are_listed_in_pages_newest_first(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     let mut placed = Vec::new();
     for _ in 0..5 {
         app.clock.advance(Duration::SECOND);
@@ -302,7 +286,7 @@ async fn limits_are_checked_again_and_holds_do_not_count_towards_the_day(db: PgP
     };
     let app = TestApp::with(db, Options { terms, ..Options::default() }).await;
     let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (from, to) = ana.account_and_payee().await;
     refused(&app, place(&ana, &from, &to, 100.01), 400, "limit-exceeded", Some("amount")).await;
     let (one, two) = (place(&ana, &from, &to, 100.0).await.id(), place(&ana, &from, &to, 100.0).await.id());
     capture(&ana, &one, json!({})).await.assert_status(200);
@@ -315,7 +299,7 @@ async fn limits_are_checked_again_and_holds_do_not_count_towards_the_day(db: PgP
 async fn a_high_risk_is_acknowledged_for_the_hold_and_for_its_capture(db: PgPool) {
     let app = TestApp::with(db, Options { risk_enforcement: Enforcement::Enforce, ..Options::default() }).await;
     let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (from, to) = ana.account_and_payee().await;
     let token = async || {
         let query =
             format!("fromAccountId={from}&toBeneficiaryId={to}&amount=5000&isNewDevice=true&geolocationChanged=true");

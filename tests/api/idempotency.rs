@@ -21,8 +21,7 @@ fn assert_replayed(answer: &Answer, first: &Answer) {
 async fn a_repeated_request_is_not_executed_again(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana").with("idempotency-key", "order-1");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (from, to) = ana.account_and_payee().await;
     let first = ana.transfer(&from, &to, "100").await;
     first.assert_status(200);
     let before = app.rows().await;
@@ -50,17 +49,15 @@ async fn a_key_belongs_to_one_transfer(db: PgPool) {
     refused(&app, ana.transfer(&from, &other_to, "1"), 422, reused, Some("Idempotency-Key")).await;
     // Keys are scoped to users.
     let luis = app.user("luis").with("idempotency-key", "k");
-    let (from, to) = (luis.open_account(CLABE).await, luis.save_payee("Eva", PAYEE_CLABE).await);
+    let (from, to) = luis.account_and_payee().await;
     luis.transfer(&from, &to, "2").await.assert_status(200);
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_retry_replays_even_without_the_payee_and_the_money(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let keyed = ana.with("idempotency-key", "k");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (from, to) = ana.account_and_payee().await;
     let first = keyed.transfer(&from, &to, "9000").await;
     first.assert_status(200);
     ana.delete(&format!("/api/ledger/beneficiaries/{to}")).await.assert_status(204);
@@ -70,10 +67,7 @@ async fn a_retry_replays_even_without_the_payee_and_the_money(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_decided_rejection_is_frozen(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     let itself = ana.save_payee("Ana", CLABE).await;
     app.write("update app_user set per_transfer_limit = 2000000").await;
     let cases = [
@@ -105,8 +99,7 @@ async fn a_decided_rejection_is_frozen(db: PgPool) {
 async fn an_invalid_request_does_not_use_up_its_key(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana").with("idempotency-key", "k");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (from, to) = ana.account_and_payee().await;
     refused(&app, ana.transfer(&from, &to, "0"), 400, "invalid-amount", Some("amount")).await;
     let nobody = "01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b";
     refused(&app, ana.transfer(nobody, &to, "1"), 400, "account-not-found", None).await;
@@ -116,10 +109,7 @@ async fn an_invalid_request_does_not_use_up_its_key(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn invalid_keys_are_refused(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     for key in ["", "\"\"", "a b", "\"open", "ñ", &"k".repeat(256)] {
         let keyed = ana.with("idempotency-key", key);
         refused(&app, keyed.transfer(&from, &to, "1"), 400, "validation-failed", Some("Idempotency-Key")).await;

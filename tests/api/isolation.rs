@@ -17,7 +17,7 @@ fn comparable(answer: &Answer) -> (u16, Value) {
 async fn lists_contain_only_the_users_own_records(db: PgPool) {
     let app = TestApp::new(db).await;
     let (ana, luis) = (app.user("ana"), app.user("luis"));
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Eva", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
     ana.transfer(&from, &to, "1").await.assert_status(200);
     ana.put("/api/analytics/consent", json!({"granted": true})).await.assert_status(200);
     let profile = json!({"theme": "voice-assisted", "screenReaderMode": true, "fontScale": 1.2, "nudgingLevel": "high", "voiceFeedback": true});

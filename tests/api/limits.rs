@@ -20,9 +20,7 @@ async fn app(db: PgPool, per_transfer: Option<i64>, per_day: Option<i64>) -> Tes
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn there_are_no_limits_by_default(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (_app, ana, from, to) = TestApp::ready(db).await;
     ana.transfer(&from, &to, "10000").await.assert_status(200);
 }
 
@@ -30,7 +28,7 @@ async fn there_are_no_limits_by_default(db: PgPool) {
 async fn a_users_own_limits_replace_the_default(db: PgPool) {
     let app = app(db, Some(10_000), Some(25_000)).await;
     let (ana, luis) = (app.user("ana"), app.user("luis"));
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
     refused(&app, ana.transfer(&from, &to, "100.01"), 400, "limit-exceeded", None).await;
     for _ in 0..2 {
         ana.transfer(&from, &to, "100").await.assert_status(200);
@@ -40,7 +38,7 @@ async fn a_users_own_limits_replace_the_default(db: PgPool) {
     let other = ana.open_account("2").await;
     refused(&app, ana.transfer(&other, &to, "50.01"), 400, "limit-exceeded", None).await;
     ana.transfer(&other, &to, "50").await.assert_status(200);
-    let (theirs, payee) = (luis.open_account(CLABE).await, luis.save_payee("Eva", PAYEE_CLABE).await);
+    let (theirs, payee) = luis.account_and_payee().await;
     app.write("update app_user set per_transfer_limit = 5000, per_day_limit = 900000 where owner = 'luis'").await;
     refused(&app, luis.transfer(&theirs, &payee, "50.01"), 400, "limit-exceeded", None).await;
     for _ in 0..8 {
@@ -52,7 +50,7 @@ async fn a_users_own_limits_replace_the_default(db: PgPool) {
 async fn the_day_starts_at_midnight_in_mexico_city(db: PgPool) {
     let app = app(db, None, Some(10_000)).await;
     let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
     ana.transfer(&from, &to, "100").await.assert_status(200);
     // It is noon there; midnight is 06:00 UTC.
     app.clock.advance(Duration::hours(12) - Duration::MILLISECOND);
@@ -92,7 +90,7 @@ async fn other_rules_make_other_limits(db: PgPool) {
     let app = app(db.clone(), Some(10_000), None).await;
     let _follower = app.follow().await;
     let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
     refused(&app, ana.transfer(&from, &to, "100.01"), 400, "limit-exceeded", None).await;
     // These allow everything but 6.66.
     deploy_hostile(&app, &db).await;
@@ -103,7 +101,7 @@ async fn other_rules_make_other_limits(db: PgPool) {
 async fn a_retry_replays_after_limits_balance_and_payee_changed(db: PgPool) {
     let app = app(db, None, None).await;
     let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
     let itself = |key: &str| ana.with("idempotency-key", key);
     let first = itself("sent").transfer(&from, &to, "6000").await;
     let no = itself("refused").transfer(&from, &to, "6000").await;
@@ -133,8 +131,7 @@ async fn a_retry_replays_after_limits_balance_and_payee_changed(db: PgPool) {
 /// One person can neither use up the bank's numbers nor fill the tables of payees.
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_user_has_a_thousand_accounts_and_ten_thousand_payees_at_most(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     ana.open_account(CLABE).await;
     let accounts = "insert into account (account_id, owner, account_number, number_key, account_type, currency, created_at, kind,
             chain_id, seq)

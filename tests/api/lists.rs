@@ -24,9 +24,7 @@ async fn walk(client: &Client, path: &str) -> Vec<Value> {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn transactions_come_newest_first(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (app, ana, from, to) = TestApp::ready(db).await;
     let mut sent = Vec::new();
     for amount in 1..=7 {
         sent.push(ana.transfer(&from, &to, &amount.to_string()).await.json());
@@ -48,8 +46,7 @@ async fn transactions_come_newest_first(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn accounts_and_payees_come_oldest_first(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     for number in 0..5 {
         ana.open_account(&number.to_string()).await;
         ana.save_payee(&number.to_string(), PAYEE_CLABE).await;
@@ -71,7 +68,7 @@ async fn lists_of_many_users_at_once_stay_apart(db: PgPool) {
     let users: Vec<_> = (0..40).map(|number| app.user(&format!("user-{number}"))).collect();
     let mut paid = Vec::new();
     for (number, user) in users.iter().enumerate() {
-        let (from, to) = (user.open_account(CLABE).await, user.save_payee("Luis", PAYEE_CLABE).await);
+        let (from, to) = user.account_and_payee().await;
         let mut transfers = Vec::new();
         for _ in 0..number % 4 {
             transfers.push(user.transfer(&from, &to, "1").await.id());
@@ -101,8 +98,7 @@ async fn lists_of_many_users_at_once_stay_apart(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_list_longer_than_a_page_is_streamed_completely(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     for count in [1_000, 1_001, 2_500] {
         sqlx::query("delete from beneficiary").execute(&app.db).await.unwrap();
         let fill = "insert into beneficiary select gen_random_uuid(), 'ana', 'n' || n, null, '1', 'b', false, \
@@ -120,8 +116,7 @@ async fn a_list_longer_than_a_page_is_streamed_completely(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_cursor_leads_only_through_its_own_list(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let (account, other) = (ana.open_account(CLABE).await, ana.open_account("072691004495711499").await);
     let payee = ana.save_payee("Luis", PAYEE_CLABE).await;
     ana.save_payee("Eva", PAYEE_CLABE).await;
@@ -151,8 +146,7 @@ async fn a_cursor_leads_only_through_its_own_list(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn invalid_pages_are_refused(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let lists = [("accounts", 'a'), ("beneficiaries", 'b'), ("transactions", 't'), ("holds", 'h')];
     for (list, letter) in lists {
         for limit in ["0", "1001", "-1", "x", "1.5", ""] {
@@ -182,8 +176,7 @@ async fn invalid_pages_are_refused(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_query_of_thousands_of_parameters_is_refused(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let distinct: Vec<_> = (0..8_000).map(|number| format!("{number:x}")).collect();
     for query in [distinct.join("&"), vec!["a"; 20_000].join("&")] {
         let path = format!("/api/ledger/transactions?{query}");

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use sqlx::PgPool;
 
-use crate::harness::{CLABE, Options, PAYEE_CLABE, TestApp};
+use crate::harness::{Options, TestApp};
 use crate::stand_in::StandIn;
 use crate::stp::{MONDAY, app, notify, send, wait};
 
@@ -18,7 +18,7 @@ async fn value(app: &TestApp, series: &str) -> f64 {
 async fn transfers_are_counted_by_what_became_of_them(db: PgPool) {
     let app = TestApp::new(db).await;
     let ana = app.user("ana").with("idempotency-key", "order-1");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
     for _ in 0..3 {
         ana.transfer(&from, &to, "100").await.assert_status(200);
     }

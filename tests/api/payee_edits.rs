@@ -11,8 +11,7 @@ const PATH: &str = "/api/ledger/beneficiaries";
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn name_alias_and_mark_change_one_by_one(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (_app, ana) = TestApp::with_user(db).await;
     let id = ana.save_payee("Luis", PAYEE_CLABE).await;
     let path = format!("{PATH}/{id}");
     let mut want = ana.get(PATH).await.json()[0].clone();
@@ -35,8 +34,7 @@ async fn name_alias_and_mark_change_one_by_one(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn what_would_make_it_another_payee_is_refused(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let path = format!("{PATH}/{}", ana.save_payee("Luis", PAYEE_CLABE).await);
     for (change, field, code) in [
         (json!({"accountNumber": CLABE}), "accountNumber", "not-editable"),
@@ -58,8 +56,7 @@ async fn what_would_make_it_another_payee_is_refused(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_payee_is_changed_by_its_user_only(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let path = format!("{PATH}/{}", ana.save_payee("Luis", PAYEE_CLABE).await);
     let change = json!({"name": "Eva"});
     refused(&app, app.user("luis").patch(&path, change.clone()), 404, "not-found", None).await;
@@ -76,7 +73,7 @@ async fn the_waiting_period_and_past_transfers_stay(db: PgPool) {
     let options = Options { cooling_seconds: 1_800, ..Options::default() };
     let app = TestApp::with(db, options).await;
     let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
     app.clock.advance(Duration::minutes(29));
     ana.patch(&format!("{PATH}/{to}"), json!({"name": "Eva"})).await.assert_status(200);
     refused(&app, ana.transfer(&from, &to, "1"), 400, "beneficiary-cooling", Some("toBeneficiaryId")).await;
@@ -120,8 +117,7 @@ async fn every_change_is_recorded(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn edits_at_once_change_their_own_fields(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (_app, ana) = TestApp::with_user(db).await;
     let path = format!("{PATH}/{}", ana.save_payee("Luis", PAYEE_CLABE).await);
     for round in 0..5 {
         let (name, alias) = (format!("Luis {round}"), format!("Lu {round}"));
@@ -141,8 +137,7 @@ async fn edits_at_once_change_their_own_fields(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn favourites_come_first_on_every_page(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     for number in 0..7 {
         let id = ana.save_payee(&format!("payee {number}"), PAYEE_CLABE).await;
         app.clock.advance(Duration::MILLISECOND);

@@ -8,7 +8,7 @@ use caudal::rail::simulated::Behaviour;
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use crate::harness::{CLABE, Client, Options, PAYEE_CLABE, TestApp};
+use crate::harness::{CLABE, Client, Options, TestApp};
 
 /// Decides at once and notifies once.
 const PROMPT: Behaviour =
@@ -19,10 +19,6 @@ const SLOW: Behaviour = Behaviour { delay: Duration::from_secs(3_600), ..PROMPT 
 
 async fn app(db: PgPool, behaviour: Behaviour) -> TestApp {
     TestApp::with(db, Options { rail: Some(behaviour), ..Options::default() }).await
-}
-
-async fn account_and_payee(ana: &Client) -> (String, String) {
-    (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await)
 }
 
 /// Waits until the newest transaction has a status.
@@ -56,7 +52,7 @@ async fn assert_sound(app: &TestApp) {
 async fn money_waits_in_transit_until_it_settles(db: PgPool) {
     let app = app(db, Behaviour { delay: Duration::from_millis(800), ..PROMPT }).await;
     let ana = app.user("ana").with("idempotency-key", "k");
-    let (from, to) = account_and_payee(&ana).await;
+    let (from, to) = ana.account_and_payee().await;
     let sent = ana.transfer(&from, &to, "100").await;
     assert_eq!(sent.assert_status(200).json()["status"], "pending");
     assert_eq!((ana.balance().await.as_str(), bank(&app).await), ("9900.00", (0, 10_000)));
@@ -78,7 +74,7 @@ async fn a_payment_is_history_once_it_is_completed(db: PgPool) {
         let app = app(db.clone(), behaviour).await;
         // Each is another user.
         let user = app.user(end);
-        let (from, to) = account_and_payee(&user).await;
+        let (from, to) = user.account_and_payee().await;
         user.transfer(&from, &to, "100").await.assert_status(200);
         wait_for(&user, end).await;
         let path = format!("/api/ledger/risk-context?fromAccountId={from}&toBeneficiaryId={to}&amount=500");
@@ -92,7 +88,7 @@ async fn a_payment_is_history_once_it_is_completed(db: PgPool) {
 async fn a_rejected_payment_is_refunded_and_does_not_count_for_the_day(db: PgPool) {
     let app = app(db, Behaviour { rejected: 100, ..PROMPT }).await;
     let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (from, to) = ana.account_and_payee().await;
     app.write("update app_user set per_day_limit = 10000").await;
     for _ in 0..3 {
         // The newest transaction is the one just sent.
@@ -113,7 +109,7 @@ async fn a_rejected_payment_is_refunded_and_does_not_count_for_the_day(db: PgPoo
 async fn a_later_return_is_a_credit_of_its_own(db: PgPool) {
     let app = app(db, Behaviour { returned: 100, twice: 100, ..PROMPT }).await;
     let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (from, to) = ana.account_and_payee().await;
     let sent = ana.transfer(&from, &to, "100").await.assert_status(200).json();
     let start = Instant::now();
     while ana.balance().await != "10000.00" {
@@ -145,7 +141,7 @@ async fn a_final_status_survives_later_reports(db: PgPool) {
     use caudal::domain::transfer::Status::{Completed, Failed};
     let app = app(db, SLOW).await;
     let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (from, to) = ana.account_and_payee().await;
     let rows = [
         // The report and its outcome.
         (Report::Settled, Outcome::StatusChanged(Completed)),
@@ -180,7 +176,7 @@ async fn a_final_status_survives_later_reports(db: PgPool) {
 async fn a_restart_resumes_pending_payments(db: PgPool) {
     let slow = app(db.clone(), SLOW).await;
     let ana = slow.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (from, to) = ana.account_and_payee().await;
     for _ in 0..3 {
         ana.transfer(&from, &to, "10").await.assert_status(200);
     }
@@ -207,7 +203,7 @@ async fn a_restart_resumes_pending_payments(db: PgPool) {
 async fn silent_payments_are_inquired_about(db: PgPool) {
     let app = app(db, Behaviour { silent: 100, ..PROMPT }).await;
     let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (from, to) = ana.account_and_payee().await;
     ana.transfer(&from, &to, "10").await.assert_status(200);
     let start = Instant::now();
     while app.count("select count(*) from rail_payment where due_at > '2026-11-21T18:00:01Z' and attempts = 1").await

@@ -53,8 +53,7 @@ async fn each_user_has_the_default_profile_until_one_is_stored(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn of_concurrent_profiles_the_one_with_the_latest_time_is_stored(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let puts = (0..20).map(|at| {
         let (ana, profile) = (ana.clone(), with(large(), &json!({"fontScale": 1.0 + f64::from(at) / 100.0})));
         tokio::spawn(async move { ana.put(PATH, profile).await })
@@ -74,8 +73,7 @@ async fn of_concurrent_profiles_the_one_with_the_latest_time_is_stored(db: PgPoo
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_recommendation_can_be_stored_unchanged(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     for changes in [json!({}), json!({"can_read_small_text": false}), json!({"uses_screen_reader": true})] {
         let answer =
             app.ai().post("/ai/accessibility", with(accessibility(), &changes)).await.assert_status(200).json();
@@ -92,8 +90,7 @@ async fn a_recommendation_can_be_stored_unchanged(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn two_spellings_of_one_field_are_a_conflict(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     ana.put(PATH, large()).await.assert_status(200);
     for (camel, snake) in SPELLINGS {
         let both = with(large(), &json!({ (snake): large()[camel] }));
@@ -114,8 +111,7 @@ async fn two_spellings_of_one_field_are_a_conflict(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn every_field_is_required_and_checked(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     ana.put(PATH, large()).await.assert_status(200);
     let put = |text: String| {
         let ana = ana.clone();

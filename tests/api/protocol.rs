@@ -52,8 +52,7 @@ async fn without_a_token_nothing_else_is_revealed(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn unknown_paths_and_methods_get_different_errors(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     for path in
         ["/api/ledger/nothing", "/api/ledger/accounts/", "/api/ledger/accounts/1", "/nothing", "/models", "/apiary"]
     {
@@ -69,8 +68,7 @@ async fn unknown_paths_and_methods_get_different_errors(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn bodies_must_be_json_within_the_size_limit(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let path = "/api/ledger/accounts";
     let good = json!({"accountNumber": CLABE, "accountType": "checking"}).to_string();
     for content_type in
@@ -101,8 +99,7 @@ async fn bodies_must_be_json_within_the_size_limit(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn compressed_bodies_are_refused(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let account = |number: &str| json!({"accountNumber": number, "accountType": "checking"});
     for encoding in ["gzip", "br", "deflate", "identity, gzip", "x"] {
         let path = "/api/ledger/accounts";
@@ -156,8 +153,7 @@ async fn answers_are_neither_stored_nor_guessed_at(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn deeply_nested_json_is_refused_and_never_fatal(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let deep = format!("{}1{}", "[".repeat(30_000), "]".repeat(30_000));
     let body = format!(r#"{{"accountNumber":{deep},"accountType":"x"}}"#);
     let sent = ana.post_text("/api/ledger/accounts", &body);
@@ -166,8 +162,7 @@ async fn deeply_nested_json_is_refused_and_never_fatal(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn without_the_database_requests_get_503(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let anon = app.anon();
     assert_eq!(anon.get("/livez").await.assert_status(200).json(), json!({"status": "ok"}));
     anon.get("/readyz").await.assert_status(200);

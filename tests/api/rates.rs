@@ -14,7 +14,7 @@ use serde_json::json;
 use sqlx::PgPool;
 use tower::ServiceExt as _;
 
-use crate::harness::{CLABE, Options, PAYEE_CLABE, TestApp, refused};
+use crate::harness::{Options, PAYEE_CLABE, TestApp, refused};
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_user_who_asks_too_often_is_refused_alone(db: PgPool) {
@@ -47,7 +47,7 @@ async fn one_users_changes_leave_places_and_room_to_others(db: PgPool) {
     let rates = RateLimits { at_once: Some(12), ..RateLimits::default() };
     let app = TestApp::with(db, Options { rates, risk_enforcement: Enforcement::Enforce, ..Options::default() }).await;
     let (ana, luis) = (app.user("ana"), app.user("luis"));
-    let (from, to) = (luis.open_account(CLABE).await, luis.save_payee("Eva", PAYEE_CLABE).await);
+    let (from, to) = luis.account_and_payee().await;
     let payee = ana.save_payee("Zoe", PAYEE_CLABE).await;
     let before = app.count("select count(*) from audit_record").await;
     let path = format!("/api/ledger/beneficiaries/{payee}");
@@ -76,7 +76,7 @@ async fn a_bulk_counts_what_it_holds(db: PgPool) {
     let rates = RateLimits { user: NonZeroU32::new(10), ..RateLimits::default() };
     let app = TestApp::with(db, Options { rates, ..Options::default() }).await;
     let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
     let bulk = |start: u32| {
         let item = |at: u32| json!({"idempotencyKey": at.to_string(), "fromAccountId": from, "toBeneficiaryId": to, "amount": 0.01});
         json!({"transfers": (start..start + 60).map(item).collect::<Vec<_>>()})

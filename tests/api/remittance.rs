@@ -34,8 +34,7 @@ async fn send(ana: &Client, more: Value) -> Answer {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_transfer_keeps_what_it_tells_the_payee(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (_app, ana) = TestApp::with_user(db).await;
     let told = json!({"concept": "  Renta de noviembre, año 2026 \n", "numericReference": 202_611});
     let made = send(&ana, told).await.assert_status(200).json();
     let shown = |it: &Value| (it["concept"].clone(), it["numericReference"].clone());
@@ -63,8 +62,7 @@ async fn a_transfer_keeps_what_it_tells_the_payee(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn what_spei_cannot_carry_is_refused_and_changes_nothing(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let longest = format!(" {} ", "ñ".repeat(40));
     send(&ana, json!({"concept": longest, "numericReference": 9_999_999})).await.assert_status(200);
     let order = async |field: &str, value: Value| order(&ana, json!({field: value})).await;
@@ -123,8 +121,7 @@ async fn a_key_belongs_to_what_the_transfer_tells(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_bulk_and_a_capture_tell_it_too(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let told = json!({"concept": "Nómina 17", "numericReference": 17, "idempotencyKey": "a"});
     let mut wrong = order(&ana, json!({"concept": "a\u{202e}", "idempotencyKey": "b"})).await;
     let right = order(&ana, told).await;
@@ -195,8 +192,7 @@ async fn it_is_sealed_with_the_transfer(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn one_transfer_is_shown_to_its_sender_only(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let made = send(&ana, json!({"concept": "Renta"})).await.assert_status(200).json();
     let path = format!("{PATH}/{}", made["id"].as_str().unwrap());
     assert_eq!(ana.get(&path).await.assert_status(200).json(), made);

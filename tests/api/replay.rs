@@ -108,8 +108,7 @@ async fn rules_are_replayed_and_other_answers_are_not_logged(db: PgPool) {
 async fn a_decision_that_cannot_be_logged_is_neither_answered_nor_executed(db: PgPool) {
     let (app, follower) = keeping(db).await;
     let ana = app.user("ana");
-    let account = ana.open_account(CLABE).await;
-    let payee = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (account, payee) = ana.account_and_payee().await;
     sqlx::query("alter table decision add constraint full_disk check (false) not valid")
         .execute(&app.db)
         .await

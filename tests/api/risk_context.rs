@@ -24,9 +24,7 @@ fn score(context: &Value) -> f64 {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_first_transfer_to_a_payee_says_so(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Eva", PAYEE_CLABE).await);
+    let (_app, ana, from, to) = TestApp::ready(db).await;
     let first = context(&ana, &from, &to, &format!("&amount=1234.56{USUAL}")).await;
     // The opening credit is not one of her transfers, and noon in Mexico City is 18:00 UTC.
     let request = json!({
@@ -68,9 +66,7 @@ async fn history_counts_completed_transfers_by_the_payees_account_number(db: PgP
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn its_request_scores_the_same_at_the_risk_endpoint(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Eva", PAYEE_CLABE).await);
+    let (app, ana, from, to) = TestApp::ready(db).await;
     for amount in ["0.1", "33.33", "1234.56"] {
         ana.transfer(&from, &to, amount).await.assert_status(200);
     }
@@ -90,9 +86,7 @@ async fn its_request_scores_the_same_at_the_risk_endpoint(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn each_transfer_lowers_the_score_of_the_next_one(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Eva", PAYEE_CLABE).await);
+    let (_app, ana, from, to) = TestApp::ready(db).await;
     let rest = format!("&amount=100{USUAL}");
     let mut last = score(&context(&ana, &from, &to, &rest).await);
     for sent in 1..=4 {
@@ -107,9 +101,7 @@ async fn each_transfer_lowers_the_score_of_the_next_one(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn saving_a_payee_earns_trust_with_time_and_not_by_saving_it_again(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Eva", PAYEE_CLABE).await);
+    let (app, ana, from, to) = TestApp::ready(db).await;
     ana.transfer(&from, &to, "100").await.assert_status(200);
     let rest = &format!("&amount=100&hourOfDay=12{USUAL}");
     let fresh = context(&ana, &from, &to, rest).await;
@@ -131,9 +123,7 @@ async fn saving_a_payee_earns_trust_with_time_and_not_by_saving_it_again(db: PgP
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn the_hour_is_mexico_citys_and_the_client_may_say_more(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Eva", PAYEE_CLABE).await);
+    let (app, ana, from, to) = TestApp::ready(db).await;
     for (rest, hour, device, place) in [
         // As for a transfer: what nobody says is known counts as unknown.
         ("", 12, true, true),
@@ -186,9 +176,7 @@ async fn strangers_and_unknown_ids_are_not_found(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn parameters_are_checked_and_named(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Eva", PAYEE_CLABE).await);
+    let (app, ana, from, to) = TestApp::ready(db).await;
     let (invalid, amount) = ("validation-failed", "invalid-amount");
     let with = |name: &str, value: &str| {
         let mut parameters = vec![("fromAccountId", from.as_str()), ("toBeneficiaryId", &to), ("amount", "1")];

@@ -10,24 +10,17 @@ use caudal::scoring::Nudge;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
+use crate::admin::version;
 use crate::assistance::{risk, with};
 use crate::harness::{Answer, Client, TestApp, hostile, hostile_of, on_screen};
 use crate::rollback::roll_back;
+use crate::rollouts::serves;
 use crate::swap::{digest_of, register};
 
 const ADMIN: &str = "models:admin";
 
 /// Longest wait for work that a host does every second.
 const SOON: Duration = Duration::from_secs(10);
-
-/// The registered version with this prefix.
-pub(crate) async fn version(ops: &Client, kind: &str, start: &str) -> String {
-    let models = ops.get("/admin/models").await.assert_status(200).json();
-    let of_kind = models["models"].as_array().unwrap().iter().find(|it| it["kind"] == kind).unwrap();
-    let versions = of_kind["versions"].as_array().unwrap().iter();
-    let mut names = versions.map(|it| it["model_version"].as_str().unwrap().to_owned());
-    names.find(|name| name.starts_with(start)).unwrap_or_else(|| panic!("no {start}: {of_kind}"))
-}
 
 /// The nudge scorer of this program, and the hostile one, which has the same semantic version.
 pub(crate) fn built_in_version() -> String {
@@ -50,15 +43,6 @@ async fn deploy(app: &TestApp, kind: ModelKind, mut body: Value) -> i64 {
     // A champion does not wait for its challengers.
     serves(app, kind, epoch, challengers).await;
     epoch
-}
-
-/// Waits until a host serves a deployment with this many challengers.
-async fn serves(app: &TestApp, kind: ModelKind, epoch: i64, challengers: usize) {
-    let start = Instant::now();
-    while app.epoch(kind) != epoch || app.challengers(kind) != challengers {
-        assert!(start.elapsed() < SOON, "the host does not follow");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
 }
 
 /// Waits until an answer meets a condition.
@@ -88,7 +72,7 @@ async fn a_canary_answers_the_same_tenth_of_the_users_on_every_host(db: PgPool) 
     let (one, two) = (TestApp::new(db.clone()).await, TestApp::new(db).await);
     let _followers = (one.follow().await, two.follow().await);
     let ops = one.operator(Some(ADMIN));
-    let (champion, canary) = (version(&ops, "risk", "risk-2").await, version(&ops, "risk", "risk-1").await);
+    let (champion, canary) = (version(&ops, "risk-2").await, version(&ops, "risk-1").await);
     let epoch = deploy(
         &one,
         ModelKind::Risk,
@@ -129,7 +113,7 @@ async fn shadows_are_compared_but_never_answer(db: PgPool) {
     register(&db, ModelKind::Nudge, "1.0.7", &hostile_of("1.0.7")).await;
     let ops = app.operator(Some(ADMIN));
     let champion = built_in_version();
-    let shadows = [hostile_version(), version(&ops, "nudge", "nudge-1.0.7+").await];
+    let shadows = [hostile_version(), version(&ops, "nudge-1.0.7+").await];
     let epoch = deploy(&app, ModelKind::Nudge, json!({"champion": champion, "shadows": shadows})).await;
 
     // On a hard screen the champion offers help and the shadows, which always see little difficulty, do not.
@@ -261,7 +245,7 @@ async fn a_canarys_share_has_one_bound(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let _follower = app.follow().await;
     let ops = app.operator(Some("models:admin"));
-    let (second, first) = (version(&ops, "risk", "risk-2").await, version(&ops, "risk", "risk-1").await);
+    let (second, first) = (version(&ops, "risk-2").await, version(&ops, "risk-1").await);
     for percent in [json!(0), json!(100), json!(101), json!(1000), json!(null)] {
         let canary = json!({"version": first, "percent": percent});
         let change = json!({"champion": second, "canary": canary, "reason": "x"});
@@ -281,8 +265,8 @@ async fn invalid_deployments_are_refused_by_field(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let _follower = app.follow().await;
     let ops = app.operator(Some("models:admin rules:admin"));
-    let (second, first) = (version(&ops, "risk", "risk-2").await, version(&ops, "risk", "risk-1").await);
-    let nudge = version(&ops, "nudge", "nudge-1").await;
+    let (second, first) = (version(&ops, "risk-2").await, version(&ops, "risk-1").await);
+    let nudge = version(&ops, "nudge-1").await;
     let before = app.rows().await;
     let canary = |version: &str, percent: Value| json!({"version": version, "percent": percent});
     for (change, field) in [
@@ -308,7 +292,7 @@ async fn invalid_deployments_are_refused_by_field(db: PgPool) {
         let refused = ops.with("if-match", "\"0\"").put("/admin/models/risk/deployment", body).await;
         refused.assert_problem(422, "validation-failed", Some(field));
     }
-    let rules = version(&ops, "transfer-rules", "transfer-rules-1").await;
+    let rules = version(&ops, "transfer-rules-1").await;
     for (change, field) in
         [(json!({"canary": canary(&rules, json!(10))}), "canary"), (json!({"shadows": [rules]}), "shadows")]
     {

@@ -9,11 +9,12 @@ use caudal::ledger::store::proof::prove;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
+use crate::admin::version;
 use crate::approvals::assert_sound;
 use crate::assistance::with;
 use crate::evidence::{ask_risk, ask_risk_of_nobody};
 use crate::harness::{Answer, Client, Follower, Options, TestApp, hostile_of, ledger_key, on_screen, refused};
-use crate::rollout::{built_in_version, until, version};
+use crate::rollout::{built_in_version, until};
 use crate::swap::register;
 
 const ADMIN: &str = "models:admin";
@@ -27,7 +28,7 @@ pub(crate) async fn with_canary(db: &PgPool) -> (TestApp, Client, String) {
     let ops = app.operator(Some(ADMIN));
     // Registers what is built in.
     drop(app.follow().await);
-    let canary = version(&ops, "nudge", "nudge-1.0.7").await;
+    let canary = version(&ops, "nudge-1.0.7").await;
     (app, ops, canary)
 }
 
@@ -50,6 +51,7 @@ pub(crate) async fn reaches(ops: &Client, kind: &str, wanted: impl Fn(&Value) ->
     until(async || latest(ops, kind).await, wanted).await
 }
 
+/// Waits until a host serves a deployment with this many challengers.
 pub(crate) async fn serves(app: &TestApp, kind: ModelKind, epoch: i64, challengers: usize) {
     let seen = async || json!([app.epoch(kind), app.challengers(kind)]);
     until(seen, |it| *it == json!([epoch, challengers])).await;
@@ -292,7 +294,7 @@ async fn what_is_no_rollout_is_refused_and_changes_nothing(db: PgPool) {
     refused(&app, ops.with("if-match", "\"7\"").post(NUDGE, asked(&canary)), 412, "stale", None).await;
     let rules = app.operator(Some("rules:admin"));
     refused(&app, rules.with("if-match", "*").post(NUDGE, asked(&canary)), 403, "insufficient-scope", None).await;
-    let own = version(&rules, "transfer-rules", "transfer-rules-").await;
+    let own = version(&rules, "transfer-rules-").await;
     let body = with(asked(&canary), &json!({"canary": own}));
     refused(&app, start(&rules, "transfer-rules", body), 422, "validation-failed", Some("canary")).await;
     refused(&app, ops.get("/admin/models/other/rollouts"), 404, "not-found", None).await;
@@ -306,7 +308,7 @@ async fn at_its_last_step(db: PgPool) -> (TestApp, Follower, String) {
     let app = TestApp::with(db, Options { approvals: Some(policy), ..Options::default() }).await;
     let follower = app.follow().await;
     let ops = app.operator(Some(ADMIN));
-    let canary = version(&ops, "risk", "risk-1").await;
+    let canary = version(&ops, "risk-1").await;
     let body = with(asked(&canary), &json!({"steps": [60, 100], "max_flip_percent": 100}));
     // More than one person may give to a canary.
     let proposed = start(&ops, "risk", body).await.assert_status(202).json();

@@ -6,7 +6,7 @@ use caudal::domain::model::{ModelKind, ModelVersion};
 use serde_json::json;
 use sqlx::PgPool;
 
-use crate::harness::{CLABE, PAYEE_CLABE, TestApp, fixture, refused};
+use crate::harness::{PAYEE_CLABE, TestApp, fixture, refused};
 use crate::rollback::roll_back;
 use crate::swap::{digest_of, register};
 
@@ -35,8 +35,7 @@ async fn rules_that_fail_for_one_customer_decide_for_others(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let _follower = app.follow().await;
     let (ana, eva) = (app.user("ana"), app.user("eva"));
-    let account = ana.open_account(CLABE).await;
-    let payee = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (account, payee) = ana.account_and_payee().await;
     let (evas, to) = (eva.open_account("eva").await, eva.save_payee("Luis", PAYEE_CLABE).await);
     deploy_hostile(&app, &db).await;
     for unlucky in [2, 20] {
@@ -70,8 +69,7 @@ async fn rules_that_trap_move_nothing_until_the_next_deployment(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let _follower = app.follow().await;
     let ana = app.user("ana");
-    let account = ana.open_account(CLABE).await;
-    let payee = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (account, payee) = ana.account_and_payee().await;
     ana.transfer(&account, &payee, "6.66").await.assert_status(200);
 
     deploy_hostile(&app, &db).await;

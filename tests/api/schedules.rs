@@ -4,7 +4,7 @@ use caudal::domain::schedule::{SCHEDULES_MAX, TIMES_MAX};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use crate::harness::{Answer, CLABE, Client, Options, PAYEE_CLABE, TestApp, refused};
+use crate::harness::{Answer, Client, Options, TestApp, refused};
 
 pub(crate) const PATH: &str = "/api/ledger/schedules";
 
@@ -22,7 +22,7 @@ pub(crate) struct Ana {
 pub(crate) async fn ana(db: PgPool, options: Options) -> Ana {
     let app = TestApp::with(db, options).await;
     let client = app.user("ana");
-    let (from, to) = (client.open_account(CLABE).await, client.save_payee("Luis Pérez", PAYEE_CLABE).await);
+    let (from, to) = client.account_and_payee().await;
     Ana { app, client, from, to }
 }
 
@@ -90,7 +90,7 @@ async fn a_transfer_is_sent_on_its_date_at_nine_in_mexico_city(db: PgPool) {
     let planned = ana.client.post(PATH, ana.body(250.0, remittance)).await;
     let id = planned.id();
     let want = json!({
-        "id": id, "fromAccountId": ana.from, "toBeneficiaryId": ana.to, "beneficiaryName": "Luis Pérez", "amount": 250.0,
+        "id": id, "fromAccountId": ana.from, "toBeneficiaryId": ana.to, "beneficiaryName": "Luis", "amount": 250.0,
         "concept": "Renta", "numericReference": 7, "recurrence": "once", "firstDate": "2026-11-22", "status": "active", "nextDate": "2026-11-22",
         "createdAt": "2026-11-21T18:00:00.000Z", "occurrences": [],
     });

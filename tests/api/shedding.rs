@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tower::ServiceExt as _;
 
-use crate::harness::{CLABE, Client, Options, PAYEE_CLABE, TestApp, refused};
+use crate::harness::{Client, Options, PAYEE_CLABE, TestApp, refused};
 
 /// Far longer than a refusal takes, and shorter than any wait that it spares.
 const AT_ONCE: Duration = Duration::from_millis(500);
@@ -30,7 +30,7 @@ const REPLAYS: usize = 2;
 async fn more_reads_than_there_are_connections_for_are_refused(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let (ana, luis) = (app.user("ana"), app.user("luis"));
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
     let mut lock = db.begin().await.unwrap();
     sqlx::query("lock table profile in access exclusive mode").execute(&mut *lock).await.unwrap();
     let mut reads = JoinSet::new();
@@ -60,8 +60,7 @@ async fn more_reads_than_there_are_connections_for_are_refused(db: PgPool) {
 async fn more_lists_than_may_wait_are_refused(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let ana = app.user("ana");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (from, to) = ana.account_and_payee().await;
     let paid = ana.transfer(&from, &to, "1").await.assert_status(200).json();
     let mut lock = db.begin().await.unwrap();
     sqlx::query("lock table transfer in access exclusive mode").execute(&mut *lock).await.unwrap();
@@ -142,7 +141,7 @@ async fn a_few_replays_run_at_once(db: PgPool) {
 async fn refusals_are_kept_within_limits(db: PgPool) {
     let app = TestApp::with(db, Options { opening_credit: Money::from_minor(100), ..Options::default() }).await;
     let ana = app.user("ana");
-    let (from, to) = (ana.open_account(CLABE).await, ana.save_payee("Luis", PAYEE_CLABE).await);
+    let (from, to) = ana.account_and_payee().await;
     let transfer =
         |key: String| json!({"idempotencyKey": key, "fromAccountId": from, "toBeneficiaryId": to, "amount": 9});
     let bulk = json!({"transfers": (0..1_000).map(|number| transfer(number.to_string())).collect::<Vec<_>>()});
@@ -173,8 +172,7 @@ async fn refusals_are_kept_within_limits(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_full_queue_of_the_ledger_answers_before_the_body(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     // Each user's orders have one of the queues.
     let mut accounts = Vec::new();
     for number in 0..32 {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use time::macros::datetime;
 
-use crate::harness::{CLABE, Client, Options, PAYEE_CLABE, TestApp};
+use crate::harness::{Client, Options, TestApp};
 use crate::stand_in::{Fault, INQUIRE, REGISTER, StandIn};
 
 /// The operating date at the tests' noon, a Saturday.
@@ -18,13 +18,9 @@ pub(crate) async fn app(db: PgPool, stp: &StandIn) -> TestApp {
     TestApp::with(db, Options { stp: Some(stp.into()), ..Options::default() }).await
 }
 
-pub(crate) async fn account_and_payee(user: &Client) -> (String, String) {
-    (user.open_account(CLABE).await, user.save_payee("Luis", PAYEE_CLABE).await)
-}
-
 /// Sends 100.00, and waits until STP has the order. Returns the tracking key.
 pub(crate) async fn send(ana: &Client, stp: &StandIn) -> String {
-    let (from, to) = account_and_payee(ana).await;
+    let (from, to) = ana.account_and_payee().await;
     let sent = ana.transfer(&from, &to, "100").await.assert_status(200).json();
     wait("STP has the order", async || stp.orders().len() == 1).await;
     sent["speiReference"].as_str().unwrap().to_owned()
@@ -81,7 +77,7 @@ async fn the_order_carries_what_the_sender_tells_the_payee(db: PgPool) {
     let stp = StandIn::start(MONDAY).await;
     let app = app(db, &stp).await;
     let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (from, to) = ana.account_and_payee().await;
     let body = json!({
         "fromAccountId": from, "toBeneficiaryId": to, "amount": 1, "concept": "Renta, año 2026", "numericReference": 202_611,
     });
@@ -130,7 +126,7 @@ async fn what_stp_answers_is_booked_whatever_the_notice_says(db: PgPool) {
 async fn a_notice_about_a_payment_of_another_rail_is_ignored(db: PgPool) {
     let instant = TestApp::new(db.clone()).await;
     let ana = instant.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (from, to) = ana.account_and_payee().await;
     let sent = ana.transfer(&from, &to, "100").await.assert_status(200).json();
     let stp = StandIn::start(MONDAY).await;
     let app = app(db, &stp).await;
@@ -183,7 +179,7 @@ async fn a_payment_has_the_operating_date_at_which_it_is_sent(db: PgPool) {
     let six = datetime!(2026-11-24 00:00 UTC);
     made.clock.advance(six - made.clock.now() - time::Duration::SECOND);
     let ana = made.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (from, to) = ana.account_and_payee().await;
     ana.transfer(&from, &to, "100").await.assert_status(200);
 
     // Sent two seconds later, and the reply is lost.

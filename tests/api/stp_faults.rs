@@ -10,7 +10,7 @@ use crate::harness::{Options, TestApp};
 use crate::log::Errors;
 use crate::rails::StpAt;
 use crate::stand_in::{Fault, INQUIRE, REGISTER, StandIn};
-use crate::stp::{MONDAY, account_and_payee, app, notify, pass, send, status, wait, wait_for_inquiries};
+use crate::stp::{MONDAY, app, notify, pass, send, status, wait, wait_for_inquiries};
 
 const PARKED: &str = "select count(*) from rail_payment where parked_at is not null";
 
@@ -70,7 +70,7 @@ async fn an_unlisted_error_is_parked_and_others_are_tried_again(db: PgPool) {
     let stp = StandIn::start(MONDAY).await;
     let app = app(db, &stp).await;
     let ana = app.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (from, to) = ana.account_and_payee().await;
     stp.fail_registering(Some(Fault::Code(-16)));
     ana.transfer(&from, &to, "100").await.assert_status(200);
     wait("it is parked", async || app.count(PARKED).await == 1).await;
@@ -178,7 +178,7 @@ async fn a_refusal_of_a_second_attempt_is_parked_until_the_day_is_over(db: PgPoo
         let stp = StandIn::start(MONDAY).await;
         let app = app(db.clone(), &stp).await;
         let ana = app.user(end);
-        let (from, to) = account_and_payee(&ana).await;
+        let (from, to) = ana.account_and_payee().await;
         stp.fail_registering(Some(Fault::Html));
         ana.transfer(&from, &to, "100").await.assert_status(200);
         wait("it is sent", async || stp.requests(REGISTER).len() == 1).await;
@@ -197,7 +197,7 @@ async fn a_refunded_payment_is_not_sent_by_a_host_that_was_paused(db: PgPool) {
     let stp = StandIn::start(MONDAY).await;
     let app = app(db, &stp).await;
     let (ana, ops) = (app.user("ana"), app.operator(Some("ledger:operate")));
-    let (from, to) = account_and_payee(&ana).await;
+    let (from, to) = ana.account_and_payee().await;
     stp.fail_registering(Some(Fault::Html));
     let id = ana.transfer(&from, &to, "100").await.assert_status(200).id();
     wait("it is sent", async || stp.requests(REGISTER).len() == 1).await;
@@ -247,7 +247,7 @@ async fn a_payment_with_too_many_attempts_stops_no_other(db: PgPool) {
     let made = app(db.clone(), &stp).await;
     made.stop_courier();
     let ana = made.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (from, to) = ana.account_and_payee().await;
     for _ in 0..2 {
         ana.transfer(&from, &to, "1").await.assert_status(200);
     }
@@ -268,7 +268,7 @@ async fn no_order_is_sent_by_two_hosts(db: PgPool) {
     let maker = TestApp::running(db.clone(), options()).await;
     maker.stop_courier();
     let ana = maker.user("ana");
-    let (from, to) = account_and_payee(&ana).await;
+    let (from, to) = ana.account_and_payee().await;
     for _ in 0..32 {
         ana.transfer(&from, &to, "1").await.assert_status(200);
     }

@@ -10,14 +10,14 @@ use sqlx::PgPool;
 
 use crate::harness::{Answer, CLABE, Client, Options, TestApp, ledger_key, refused};
 use crate::stand_in::{Fault, REGISTER, StandIn};
-use crate::stp::{MONDAY, account_and_payee, app, notify, pass, send, status, wait};
+use crate::stp::{MONDAY, app, notify, pass, send, status, wait};
 
 const SCOPE: Option<&str> = Some("ledger:operate");
 
 /// A payment that STP refused with an error that nobody knows. Returns the transaction's id.
 async fn parked(app: &TestApp, stp: &StandIn, ana: &Client) -> String {
     stp.fail_registering(Some(Fault::Code(-16)));
-    let (from, to) = account_and_payee(ana).await;
+    let (from, to) = ana.account_and_payee().await;
     let id = ana.transfer(&from, &to, "100").await.assert_status(200).id();
     let parked = "select count(*) from rail_payment where parked_at is not null";
     wait("it is parked", async || app.count(parked).await == 1).await;

@@ -4,7 +4,7 @@ use caudal::domain::model::ModelKind;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use crate::harness::{CLABE, Client, PAYEE_CLABE, TestApp, on_screen, refused};
+use crate::harness::{Client, TestApp, on_screen, refused};
 use crate::rollout::{built_in_version, until};
 
 const ADMIN: &str = "models:admin";
@@ -90,8 +90,7 @@ async fn transfer_rules_are_counted_by_verdict(db: PgPool) {
     let _follower = app.follow().await;
     let ops = app.operator(Some("rules:admin"));
     let ana = app.user("ana");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (from, to) = ana.account_and_payee().await;
     for amount in ["100", "200"] {
         ana.transfer(&from, &to, amount).await.assert_status(200);
     }

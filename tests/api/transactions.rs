@@ -11,8 +11,7 @@ const PATH: &str = "/api/ledger/transactions";
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_transfer_completes_and_the_balance_reflects_it(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let from = ana.open_account(CLABE).await;
     let to = ana.save_payee("Luis Pérez", PAYEE_CLABE).await;
     assert_eq!(ana.get(PATH).await.assert_status(200).json(), json!([]));
@@ -40,10 +39,7 @@ async fn a_transfer_completes_and_the_balance_reflects_it(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn missing_and_wrong_fields_are_named(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     for field in ["fromAccountId", "toBeneficiaryId", "amount"] {
         let mut body = json!({"fromAccountId": from, "toBeneficiaryId": to, "amount": 1});
         body.as_object_mut().unwrap().remove(field);
@@ -66,10 +62,7 @@ async fn missing_and_wrong_fields_are_named(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn unknown_accounts_and_payees_are_refused(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     let nobody = "01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b";
     refused(&app, ana.transfer(nobody, &to, "1"), 400, "account-not-found", Some("fromAccountId")).await;
     refused(&app, ana.transfer(&from, nobody, "1"), 400, "beneficiary-not-found", Some("toBeneficiaryId")).await;
@@ -82,10 +75,7 @@ async fn unknown_accounts_and_payees_are_refused(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_balance_covers_its_debits_to_the_last_centavo(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     refused(&app, ana.transfer(&from, &to, "10000.01"), 400, "insufficient-funds", Some("amount")).await;
     ana.transfer(&from, &to, "10000").await.assert_status(200);
     refused(&app, ana.transfer(&from, &to, "0.01"), 400, "insufficient-funds", Some("amount")).await;
@@ -93,8 +83,7 @@ async fn a_balance_covers_its_debits_to_the_last_centavo(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn an_account_cannot_pay_itself(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
+    let (app, ana) = TestApp::with_user(db).await;
     let from = ana.open_account(CLABE).await;
     let itself = ana.save_payee("Ana", "646-180 1104 0000 0007").await;
     refused(&app, ana.transfer(&from, &itself, "1"), 400, "same-account", Some("toBeneficiaryId")).await;
@@ -108,10 +97,7 @@ async fn an_account_cannot_pay_itself(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn the_rules_apply_a_users_limits(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     let limits = "update app_user set per_transfer_limit = 10000, per_day_limit = 15000 where owner = 'ana'";
     app.write(limits).await;
     refused(&app, ana.transfer(&from, &to, "100.01"), 400, "limit-exceeded", Some("amount")).await;
@@ -129,8 +115,7 @@ async fn the_rules_apply_a_users_limits(db: PgPool) {
 async fn a_new_payee_waits_for_the_configured_time(db: PgPool) {
     let app = TestApp::with(db, Options { cooling_seconds: 1_800, ..Options::default() }).await;
     let ana = app.user("ana");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (from, to) = ana.account_and_payee().await;
     app.clock.advance(Duration::seconds(1_799));
     refused(&app, ana.transfer(&from, &to, "1"), 400, "beneficiary-cooling", Some("toBeneficiaryId")).await;
     app.clock.advance(Duration::SECOND);
@@ -139,10 +124,7 @@ async fn a_new_payee_waits_for_the_configured_time(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn without_rules_no_transfer_is_decided(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let ana = app.user("ana");
-    let from = ana.open_account(CLABE).await;
-    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let (app, ana, from, to) = TestApp::ready(db).await;
     app.models.activate(registry().without(ModelKind::TransferRules));
     let keyed = ana.with("idempotency-key", "k");
     refused(&app, keyed.transfer(&from, &to, "1"), 503, "model-unavailable", None).await;

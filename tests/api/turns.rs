@@ -10,11 +10,11 @@ use crate::harness::{Client, Options, TestApp, refused};
 use crate::rails::StpAt;
 use crate::schedules::{PATH, ana};
 use crate::stand_in::{Fault, INQUIRE, REGISTER, StandIn};
-use crate::stp::{MONDAY, account_and_payee, app, status, wait};
+use crate::stp::{MONDAY, app, status, wait};
 
 /// Pays 1.00 as often as that.
 async fn pay(user: &Client, count: usize) {
-    let (from, to) = account_and_payee(user).await;
+    let (from, to) = user.account_and_payee().await;
     for _ in 0..count {
         user.transfer(&from, &to, "1").await.assert_status(200);
     }
@@ -111,7 +111,7 @@ async fn a_host_whose_clock_jumps_decides_nothing(db: PgPool) {
     stp.follow_orders();
     let app = TestApp::running(db, Options { stp: Some(StpAt::from(&stp)), ..Options::default() }).await;
     let user = app.user("ana");
-    let (from, to) = account_and_payee(&user).await;
+    let (from, to) = user.account_and_payee().await;
     let date = |days| (app.clock.now() + time::Duration::days(days)).date().to_string();
     let plan = json!({
         "fromAccountId": from, "toBeneficiaryId": to, "amount": 1, "recurrence": "weekly", "firstDate": date(2),
