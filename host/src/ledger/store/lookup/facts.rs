@@ -8,9 +8,9 @@ use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::clock::mexico_city_date;
-use crate::db::{beneficiaries, limits};
 use crate::db::holds::parse_status as parse_hold_status;
 use crate::db::transfers::{parse_status, read_remittance};
+use crate::db::{beneficiaries, limits};
 use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 use crate::domain::hold::Hold;
 use crate::domain::money::Money;
