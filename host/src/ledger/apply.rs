@@ -57,7 +57,7 @@ impl Run<'_> {
     }
 
     /// Checks the account, the payee, the hold, the rules and the funds, in that order.
-    fn send(&mut self, order: &Order, fingerprint: &[u8; 32]) -> Result<Transfer, Outcome> {
+    fn send(&mut self, order: &Order, fingerprint: &[u8; 32]) -> Result<Transfer, Unmade> {
         let hold = self.hold_to_capture(order)?;
         self.decide(order, hold.as_ref().map_or(Money::ZERO, |hold| hold.amount))?;
         let debit = (order.from_account_id, CUSTOMER_STRIPE);
@@ -75,7 +75,7 @@ impl Run<'_> {
         };
         // Nor may they permit a transfer to the account that it debits.
         if credit == debit {
-            return Err(rejected(vec![same_account()]));
+            return Err(Unmade::Rejected(vec![same_account()]));
         }
         if !self.has_room(credit, order.amount) {
             return Err(Refusal::BalanceTooLarge.into());
@@ -102,7 +102,7 @@ impl Run<'_> {
     }
 
     /// Asks the rules. `reserved` is what a hold keeps for this order.
-    fn decide(&self, order: &Order, reserved: Money) -> Result<(), Outcome> {
+    fn decide(&self, order: &Order, reserved: Money) -> Result<(), Unmade> {
         let facts = self.facts(order, reserved)?;
         let balance = self.state.balances.get(&(order.from_account_id, CUSTOMER_STRIPE));
         let is_altered = self.state.users.get(&order.owner).is_some_and(|user| user.is_altered);
@@ -112,16 +112,16 @@ impl Run<'_> {
         let verdict = (self.policy.decide)(&order.owner, order.transfer_id, &facts);
         let verdict = verdict.map_err(|NoVerdict| Refusal::RulesUnavailable)?;
         if let Verdict::Rejected(violations) = verdict {
-            return Err(rejected(violations));
+            return Err(Unmade::Rejected(violations));
         }
         // Rules cannot permit an overdraft.
         if facts.available < order.amount {
-            return Err(rejected(vec![insufficient_funds()]));
+            return Err(Unmade::Rejected(vec![insufficient_funds()]));
         }
         Ok(())
     }
 
-    fn facts(&self, order: &Order, reserved: Money) -> Result<Facts, Outcome> {
+    fn facts(&self, order: &Order, reserved: Money) -> Result<Facts, Unmade> {
         let owned = |account: &&AccountFacts| account.owner.as_ref() == Some(&order.owner);
         let account = self.state.accounts.get(&order.from_account_id).filter(owned);
         let account = account.ok_or(Refusal::AccountNotFound)?;
@@ -228,8 +228,17 @@ impl Run<'_> {
     }
 }
 
-fn rejected(violations: Vec<Violation>) -> Outcome {
-    Outcome::Rejected { violations, replayed: false }
+/// Why a transfer or a hold was not made.
+enum Unmade {
+    /// By the rules, or for lack of funds.
+    Rejected(Vec<Violation>),
+    Refused(Refusal),
+}
+
+impl From<Refusal> for Unmade {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
 }
 
 fn insufficient_funds() -> Violation {

@@ -3,7 +3,7 @@
 use time::Duration;
 use uuid::Uuid;
 
-use super::Run;
+use super::{Run, Unmade};
 use crate::domain::bank_account::CUSTOMER_STRIPE;
 use crate::domain::hold::{Hold, OwnedHold, Status};
 use crate::domain::money::Money;
@@ -18,7 +18,7 @@ impl Run<'_> {
     }
 
     /// The rules decide now and again when the hold is captured, since only a transfer counts towards the day's total.
-    fn place(&mut self, order: &Order, lifetime: Duration) -> Result<Hold, Outcome> {
+    fn place(&mut self, order: &Order, lifetime: Duration) -> Result<Hold, Unmade> {
         self.decide(order, Money::ZERO)?;
         let key = (order.from_account_id, CUSTOMER_STRIPE);
         let balance = *self.state.balances.get(&key).ok_or(Refusal::AccountNotFound)?;
@@ -39,7 +39,7 @@ impl Run<'_> {
     }
 
     /// The hold that an order captures, if it names one.
-    pub(super) fn hold_to_capture(&self, order: &Order) -> Result<Option<Hold>, Outcome> {
+    pub(super) fn hold_to_capture(&self, order: &Order) -> Result<Option<Hold>, Unmade> {
         let Some(hold_id) = order.hold_id else { return Ok(None) };
         let is_meant = |it: &&OwnedHold| {
             it.owner == order.owner

@@ -1,6 +1,6 @@
 //! Idempotency keys: the first answer is recorded, and a retry gets the same one.
 
-use super::Run;
+use super::{Run, Unmade};
 use crate::domain::risk::Risk;
 use crate::domain::rules::{RISK_ACKNOWLEDGMENT_REQUIRED, Violation};
 use crate::ledger::batch::{Answer, Made};
@@ -12,7 +12,7 @@ impl Run<'_> {
         &mut self,
         order: &Order,
         fingerprint: [u8; 32],
-        execute: impl FnOnce(&mut Self, &Order) -> Result<Made, Outcome>,
+        execute: impl FnOnce(&mut Self, &Order) -> Result<Made, Unmade>,
     ) -> Outcome {
         let key = order.key.as_ref().map(|key| (order.owner.clone(), key.clone()));
         if let Some(answer) = key.as_ref().and_then(|key| self.state.answers.get(key)) {
@@ -24,8 +24,8 @@ impl Run<'_> {
                 self.state.used.extend(made.transfer_id().or(made.hold_id()));
                 Ok(made)
             }
-            Err(Outcome::Rejected { violations, .. }) => Err(violations),
-            Err(refused) => return refused,
+            Err(Unmade::Rejected(violations)) => Err(violations),
+            Err(Unmade::Refused(refusal)) => return refusal.into(),
         };
         if let Some(key) = key.filter(|_| is_final(&outcome)) {
             if outcome.is_err() && !order.may_record_refusal {
