@@ -175,6 +175,13 @@ pub(crate) fn token_config() -> TokenConfig {
 }
 
 impl TestApp {
+    /// As far as the balances, entries and transfers go.
+    pub(crate) async fn assert_sound(&self) {
+        let proof = proof::prove(&mut self.db.acquire().await.unwrap(), &ledger_key()).await.unwrap();
+        let broken: Vec<_> = proof.findings.iter().filter(|finding| finding.broken > 0).collect();
+        assert!(broken.is_empty() && proof.breaks.is_empty(), "{broken:?} {:?}", proof.breaks);
+    }
+
     pub(crate) async fn new(db: PgPool) -> Self {
         Self::with(db, Options::default()).await
     }

@@ -43,11 +43,6 @@ async fn bank(app: &TestApp) -> (i64, i64) {
     (of("spei").await, of("in-transit").await)
 }
 
-async fn assert_sound(app: &TestApp) {
-    let findings = caudal::db::audit::prove(&mut app.db.acquire().await.unwrap()).await.unwrap();
-    assert!(findings.iter().all(|finding| finding.broken == 0), "{findings:?}");
-}
-
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn money_waits_in_transit_until_it_settles(db: PgPool) {
     let app = app(db, Behaviour { delay: Duration::from_millis(800), ..PROMPT }).await;
@@ -56,11 +51,11 @@ async fn money_waits_in_transit_until_it_settles(db: PgPool) {
     let sent = ana.transfer(&from, &to, "100").await;
     assert_eq!(sent.assert_status(200).json()["status"], "pending");
     assert_eq!((ana.balance().await.as_str(), bank(&app).await), ("9900.00", (0, 10_000)));
-    assert_sound(&app).await;
+    app.assert_sound().await;
     wait_for(&ana, "completed").await;
     assert_eq!((ana.balance().await.as_str(), bank(&app).await), ("9900.00", (10_000, 0)));
     assert_eq!(app.count("select count(*) from rail_payment").await, 0);
-    assert_sound(&app).await;
+    app.assert_sound().await;
     // A replay returns the transfer with its present status.
     let again = ana.transfer(&from, &to, "100").await;
     assert_eq!(again.header("idempotency-replayed"), Some("true"));
@@ -80,7 +75,7 @@ async fn a_payment_is_history_once_it_is_completed(db: PgPool) {
         let path = format!("/api/ledger/risk-context?fromAccountId={from}&toBeneficiaryId={to}&amount=500");
         let context = user.get(&path).await.assert_status(200).json();
         assert_eq!(context["request"]["num_past_transactions"], counted, "{end}");
-        assert_sound(&app).await;
+        app.assert_sound().await;
     }
 }
 
@@ -102,7 +97,7 @@ async fn a_rejected_payment_is_refunded_and_does_not_count_for_the_day(db: PgPoo
     assert_eq!(statement[0]["transactionId"], statement[1]["transactionId"]);
     let reasons = "select count(*) from transfer_event where status = 'failed' and reason ~ '^[0-9]{2}$'";
     assert_eq!(app.count(reasons).await, 3);
-    assert_sound(&app).await;
+    app.assert_sound().await;
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
@@ -125,7 +120,7 @@ async fn a_later_return_is_a_credit_of_its_own(db: PgPool) {
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert_eq!(app.count("select count(*) from transfer where kind = 'return'").await, 1);
     assert_eq!(bank(&app).await, (0, 0));
-    assert_sound(&app).await;
+    app.assert_sound().await;
 }
 
 async fn report(app: &TestApp, id: &str, account: &str, report: Report) -> Outcome {
@@ -154,7 +149,7 @@ async fn a_final_status_survives_later_reports(db: PgPool) {
     let id = ana.transfer(&from, &to, "10").await.id();
     for (report_kind, outcome) in rows {
         assert_eq!(report(&app, &id, &from, report_kind).await, outcome);
-        assert_sound(&app).await;
+        app.assert_sound().await;
     }
     for first in [Report::Rejected, Report::Returned] {
         let id = ana.transfer(&from, &to, "10").await.id();
@@ -169,7 +164,7 @@ async fn a_final_status_survives_later_reports(db: PgPool) {
     assert_eq!(report(&app, &id, &other, Report::Settled).await, Outcome::TransferNotFound);
     assert_eq!(report(&app, &other, &from, Report::Settled).await, Outcome::TransferNotFound);
     assert_eq!(ana.balance().await, "9990.00");
-    assert_sound(&app).await;
+    app.assert_sound().await;
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
@@ -196,7 +191,7 @@ async fn a_restart_resumes_pending_payments(db: PgPool) {
     }
     let list = next.user("ana").get("/api/ledger/transactions").await.json();
     assert!(list.as_array().unwrap().iter().all(|it| it["status"] == "completed"), "{list}");
-    assert_sound(&next).await;
+    next.assert_sound().await;
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
@@ -215,7 +210,7 @@ async fn silent_payments_are_inquired_about(db: PgPool) {
     tokio::time::sleep(Duration::from_millis(300)).await;
     app.clock.advance(time::Duration::hours(1));
     wait_for(&ana, "completed").await;
-    assert_sound(&app).await;
+    app.assert_sound().await;
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -1,4 +1,4 @@
-//! Transfers while an old snapshot is open, as `pg_dump` and a full verification keep one, compared with the same without.
+//! Transfers while an old snapshot is open, as `pg_dump` keeps one, compared with the same without.
 //!
 //! No version of a row that is newer than the snapshot can be removed, so updates of busy rows take longer and longer.
 

@@ -97,6 +97,14 @@ fn verify_since_looks_at_what_is_recent_only() {
 }
 
 #[test]
+fn only_what_was_interrupted_is_resumed() {
+    let data = DataDir::new();
+    with_transfers(&data, 2);
+    let resumed = data.run(&["verify", "--resume"]);
+    assert!(text(&resumed.stderr).contains("run `caudal verify` without --resume"), "{}", text(&resumed.stderr));
+}
+
+#[test]
 fn verify_detects_truncation() {
     let data = DataDir::new();
     with_transfers(&data, 3);

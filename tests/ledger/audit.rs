@@ -1,16 +1,16 @@
 //! The audit detects tampering with any single row.
 
-use caudal::db::audit;
 use caudal::domain::money::Money;
+use caudal::ledger::store::proof;
 use caudal::ledger::{Command, Fund, OpenAccount, Outcome};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use crate::model::start;
+use crate::model::{key, put_on_record, start};
 
-async fn broken_rules(db: &PgPool) -> Vec<&'static str> {
-    let findings = audit::prove(&mut db.acquire().await.unwrap()).await.unwrap();
-    findings.into_iter().filter(|finding| finding.broken > 0).map(|finding| finding.rule).collect()
+async fn broken_rules(db: &PgPool) -> Vec<String> {
+    let proof = proof::prove(&mut db.acquire().await.unwrap(), &key()).await.unwrap();
+    proof.findings.into_iter().filter(|finding| finding.broken > 0).map(|finding| finding.rule).collect()
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
@@ -29,7 +29,9 @@ async fn each_tampering_breaks_a_rule(db: PgPool) {
     assert!(matches!(ledger.submit(Command::Open(open)).await.unwrap(), Outcome::Opened(_)));
     for _ in 0..3 {
         let fund = Fund { transfer_id: Uuid::now_v7(), account_id, amount: Money::from_minor(5) };
-        assert!(matches!(ledger.submit(Command::Fund(fund)).await.unwrap(), Outcome::Funded(_)));
+        let fund = Command::Fund(fund);
+        put_on_record(&db, &key(), &fund).await;
+        assert!(matches!(ledger.submit(fund).await.unwrap(), Outcome::Funded(_)));
     }
     assert!(broken_rules(&db).await.is_empty());
 
@@ -57,7 +59,7 @@ async fn each_tampering_breaks_a_rule(db: PgPool) {
     ] {
         let mut transaction = db.begin().await.unwrap();
         let changed = sqlx::query(tampering).execute(&mut *transaction).await.unwrap().rows_affected();
-        let findings = audit::prove(&mut transaction).await.unwrap();
+        let findings = proof::prove(&mut transaction, &key()).await.unwrap().findings;
         transaction.rollback().await.unwrap();
         assert!(changed > 0, "{tampering} changes nothing");
         assert!(findings.iter().any(|finding| finding.broken > 0), "{tampering} is not detected");

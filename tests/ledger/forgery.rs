@@ -97,9 +97,11 @@ const FORGED_CHAIN: [&str; 8] = [
         where account_id = '00000000-0000-0000-0000-00000000a000'",
 ];
 
-async fn run_all(db: &mut PgConnection, statements: &[&'static str]) {
+pub(crate) async fn run_all(db: &mut PgConnection, statements: &[&'static str]) {
     for statement in statements {
-        assert!(sqlx::query(*statement).execute(&mut *db).await.unwrap().rows_affected() > 0, "{statement}");
+        let rows = sqlx::query(*statement).execute(&mut *db).await.unwrap().rows_affected();
+        let is_of_rows = !["alter", "create", "drop"].iter().any(|word| statement.starts_with(word));
+        assert!(rows > 0 || !is_of_rows, "{statement}");
     }
 }
 
@@ -121,7 +123,7 @@ fn ways() -> Vec<(&'static str, Vec<&'static str>, &'static str)> {
         (
             "a balance raised",
             vec!["update account_balance set posted = posted + 5 where floor = 0"],
-            "the sum of its entries",
+            "that of its last entry",
         ),
         (
             "an overdraft allowed",

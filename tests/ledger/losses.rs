@@ -15,7 +15,7 @@ use sqlx::{PgConnection, PgPool};
 use time::Duration;
 use uuid::Uuid;
 
-use crate::model::{CONTEXT, key, open_account};
+use crate::model::{CONTEXT, key, open_account, put_on_record};
 use crate::tamper::{ACCOUNT, complaints, write};
 
 fn fund(number: u128) -> Command {
@@ -36,6 +36,7 @@ async fn all_complaints(db: &mut PgConnection) -> Vec<String> {
 /// A ledger whose heads are recorded, in a folder that is removed at the end.
 struct Recorded {
     store: Postgres,
+    pool: PgPool,
     db: PgConnection,
     folder: PathBuf,
 }
@@ -45,7 +46,7 @@ impl Recorded {
         let store = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
         let folder = PathBuf::from(format!("/tmp/caudal-loss.{}", Uuid::new_v4()));
         fs::create_dir(&folder).unwrap();
-        Self { store, db: db.acquire().await.unwrap().detach(), folder }
+        Self { store, pool: db.clone(), db: db.acquire().await.unwrap().detach(), folder }
     }
 
     fn file(&self) -> RecordedHeads {
@@ -59,7 +60,9 @@ impl Recorded {
 
     /// A credit whose head is recorded.
     async fn credit(&mut self, writer: &mut Writer, number: u128) {
-        credit(&self.store, writer, if number == 0 { Command::Open(open_account()) } else { fund(number) }).await;
+        let command = if number == 0 { Command::Open(open_account()) } else { fund(number) };
+        put_on_record(&self.pool, &key(), &command).await;
+        credit(&self.store, writer, command).await;
         self.record().await;
     }
 

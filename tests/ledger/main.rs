@@ -26,3 +26,4 @@ mod store;
 mod tables;
 mod tamper;
 mod totals;
+mod undone;

@@ -1,6 +1,7 @@
 //! A small world for the ledger's tests: two users, three accounts, four payees, no transfers.
 
 use caudal::clock::Clock;
+use caudal::db::funding;
 use caudal::domain::money::Money;
 use caudal::domain::remittance::Remittance;
 use caudal::domain::rules::{Facts, Verdict};
@@ -130,6 +131,13 @@ pub(crate) fn commit(state: &mut State, batch: &Batch) {
             user.day_total = user.day_total.checked_add(new.transfer.amount).unwrap();
         }
     }
+}
+
+/// Records a credit by the bank, as the admin API does before it.
+pub(crate) async fn put_on_record(db: &PgPool, key: &ChainKey, command: &Command) {
+    let Command::Fund(Fund { transfer_id, account_id, amount }) = command else { return };
+    let mut db = db.acquire().await.unwrap();
+    funding::record(&mut db, key, (*transfer_id, *account_id, *amount), "ops", CONTEXT.now).await.unwrap();
 }
 
 pub(crate) fn open_account() -> OpenAccount {

@@ -4,29 +4,27 @@ use caudal::domain::money::Money;
 use caudal::domain::remittance::Remittance;
 use caudal::domain::transfer::RailName;
 use caudal::ledger::batch::{Context, Terms};
-use caudal::ledger::store::proof::{self, Head, Heads, RECORDS, since};
+use caudal::ledger::store::proof::{self, Head, Heads, Proof, RECORDS, Scope, Watch, heads_before, prove_with};
 use caudal::ledger::store::{Postgres, Store as _};
 use caudal::ledger::{Command, Freeze, Fund, OpenAccount, Order, PlaceHold, Risk};
 use sqlx::{PgConnection, PgPool};
 use time::Duration;
 use uuid::Uuid;
 
-use crate::model::{CONTEXT, key};
-use crate::tamper::{ACCOUNT, PAYEE, complaints, fill, write};
+use crate::model::{CONTEXT, key, put_on_record};
+use crate::tamper::{ACCOUNT, PAYEE, complaints, complaints_of, fill, write};
 
 /// The account that is opened after the heads.
 const LATER: Uuid = Uuid::from_u128(0xA100);
 
 /// What `caudal verify --since` complains about.
 async fn recent_complaints(db: &mut PgConnection, heads: &Heads) -> Vec<String> {
-    let recent = since::prove(db, &key().into(), heads).await.unwrap();
-    let broken = recent.findings.iter().filter(|finding| finding.broken > 0);
-    let mut complaints: Vec<_> = broken.map(|finding| finding.rule.to_owned()).collect();
-    complaints.extend(recent.proof.breaks.iter().map(|it| format!("batch {}: {}", it.seq, it.what)));
-    complaints.extend(recent.proof.records.complaints);
-    let missing = proof::missing(db, &key(), heads).await.unwrap();
-    complaints.extend(missing.iter().map(|it| format!("batch {} is missing", it.seq)));
-    complaints
+    let proof = prove_since(db, heads).await;
+    complaints_of(db, &key(), proof, heads).await
+}
+
+async fn prove_since(db: &mut PgConnection, heads: &Heads) -> Proof {
+    prove_with(db, &key().into(), &Scope::since(heads.clone()), Watch::default(), |_| {}).await.unwrap()
 }
 
 fn order(number: u128, amount: i64) -> Order {
@@ -89,7 +87,9 @@ async fn fill_further(db: &PgPool) -> Heads {
         write(&store, &mut writer, &[command], &context).await;
     }
     let context = Context { now: now + Duration::SECOND, stripe: second.stripe, terms: Terms::OPEN };
-    write(&store, &mut second, &[Command::Fund(fund)], &context).await;
+    let fund = Command::Fund(fund);
+    put_on_record(db, &key(), &fund).await;
+    write(&store, &mut second, &[fund], &context).await;
     heads
 }
 
@@ -98,19 +98,20 @@ async fn what_is_recent_is_sound_and_counted(db: PgPool) {
     let heads = fill_further(&db).await;
     let mut db = db.acquire().await.unwrap();
     assert_eq!(recent_complaints(&mut db, &heads).await, Vec::<String>::new());
-    let recent = since::prove(&mut db, &key().into(), &heads).await.unwrap();
-    assert_eq!((recent.batches, recent.transfers, recent.entries), (8, 4, 10));
-    assert_eq!((recent.batches_before, recent.records_before), (21, heads[&RECORDS].seq + 1));
-    assert_eq!(recent.proof.records.records, 1, "the second chain was announced");
-    assert_eq!(recent.proof.heads, proof::heads(&mut db).await.unwrap());
+    let recent = prove_since(&mut db, &heads).await;
+    let checked = recent.checked;
+    assert_eq!((checked.batches, checked.transfers, checked.entries, checked.accounts), (8, 4, 10, 1));
+    assert_eq!((checked.batches_before, checked.records_before), (21, heads[&RECORDS].seq + 1));
+    assert_eq!(recent.records.records, 2, "the second chain was announced, and a credit");
+    assert_eq!(recent.heads, proof::heads(&mut db).await.unwrap());
     // From a moment on, from the beginning on, and from the end on.
-    let at = since::heads_before(&mut db, CONTEXT.now + Duration::minutes(1)).await.unwrap();
+    let at = heads_before(&mut db, CONTEXT.now + Duration::minutes(1)).await.unwrap();
     assert_eq!(at, heads);
-    let none = since::heads_before(&mut db, CONTEXT.now).await.unwrap();
+    let none = heads_before(&mut db, CONTEXT.now).await.unwrap();
     assert_eq!(none, Heads::new());
     for (beginning, batches) in [(none, 29), (proof::heads(&mut db).await.unwrap(), 0)] {
         assert_eq!(recent_complaints(&mut db, &beginning).await, Vec::<String>::new());
-        assert_eq!(since::prove(&mut db, &key().into(), &beginning).await.unwrap().batches, batches);
+        assert_eq!(prove_since(&mut db, &beginning).await.checked.batches, batches);
     }
 }
 
@@ -254,4 +255,32 @@ async fn a_chain_that_nobody_announced_is_recent(db: PgPool) {
     without_constraints(&mut db, forged).await;
     let complaints = recent_complaints(&mut db, &heads).await;
     assert!(complaints.contains(&"batch 0: no record says where its chain began".to_owned()), "{complaints:?}");
+}
+
+/// Each batch in a slice of its own, and a verification that goes on where another one was interrupted.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn slices_find_what_a_verification_at_once_finds(db: PgPool) {
+    fill_further(&db).await;
+    let slices = Scope { slice_rows: 1, ..Scope::whole() };
+    let in_slices = async |db: &mut PgConnection, scope: &Scope, seen: &mut Vec<Heads>| {
+        prove_with(db, &key().into(), scope, Watch::default(), |proof| seen.push(proof.heads.clone())).await.unwrap()
+    };
+    let mut seen = Vec::new();
+    let whole = in_slices(&mut *db.acquire().await.unwrap(), &slices, &mut seen).await;
+    assert!(whole.is_sound(), "{whole:?}");
+    assert_eq!(whole.checked.batches, seen.len() as i64, "one batch each");
+    for (change, expected) in RECENT {
+        let mut transaction = db.begin().await.unwrap();
+        without_constraints(&mut transaction, change).await;
+        let proof = in_slices(&mut transaction, &slices, &mut Vec::new()).await;
+        let found = complaints_of(&mut transaction, &key(), proof, &Heads::new()).await;
+        assert!(found.iter().any(|it| it.contains(expected)), "{change}: {found:?}");
+        // What was verified before the interruption is not read again, and what is present is.
+        let after = Scope { after: seen[9].clone(), ..slices.clone() };
+        let resumed = in_slices(&mut transaction, &after, &mut Vec::new()).await;
+        assert_eq!(resumed.checked.batches_before, 10);
+        let found = complaints_of(&mut transaction, &key(), resumed, &Heads::new()).await;
+        transaction.rollback().await.unwrap();
+        assert!(found.iter().any(|it| it.contains(expected)), "{change}: {found:?}");
+    }
 }

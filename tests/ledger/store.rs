@@ -7,14 +7,14 @@ use caudal::domain::money::Money;
 use caudal::ledger::apply::apply;
 use caudal::ledger::batch::{Balance, Batch, Context};
 use caudal::ledger::chain::Seal;
-use caudal::ledger::store::{CommitError, Fate, Postgres, Store as _};
+use caudal::ledger::store::{CommitError, Fate, Postgres, Store as _, proof};
 use caudal::ledger::writer::{LEASE, Writer};
 use caudal::ledger::{Command, FUNDING_ACCOUNT, Fund, OpenAccount, Outcome, Refusal};
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
-use crate::model::{CONTEXT, key, lenient, start};
+use crate::model::{CONTEXT, key, lenient, put_on_record, start};
 
 async fn open_store(db: &PgPool) -> Postgres {
     Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap()
@@ -65,7 +65,9 @@ async fn every_kind_of_wrong_batch_is_refused_entirely(db: PgPool) {
     writer.next_seq += 1;
     let Outcome::Opened(opened) = &outcomes[0] else { panic!("{outcomes:?}") };
     let fund = Fund { transfer_id: Uuid::now_v7(), account_id: opened.account_id, amount: Money::from_minor(7) };
-    let (good, _) = decide(&store, &writer, &[Command::Fund(fund)]).await;
+    let fund = Command::Fund(fund);
+    put_on_record(&db, &key(), &fund).await;
+    let (good, _) = decide(&store, &writer, &[fund]).await;
 
     type Sabotage = fn(&mut Batch);
     let sabotages: [(&str, Sabotage); 10] = [
@@ -104,8 +106,8 @@ async fn every_kind_of_wrong_batch_is_refused_entirely(db: PgPool) {
         assert_eq!(count(&db).await, before, "{constraint}");
     }
     store.commit(&good, &seal(&good, Uuid::new_v4(), &writer), &CONTEXT).await.unwrap();
-    let findings = caudal::db::audit::prove(&mut db.acquire().await.unwrap()).await.unwrap();
-    assert!(findings.iter().all(|finding| finding.broken == 0), "{findings:?}");
+    let proof = proof::prove(&mut db.acquire().await.unwrap(), &key()).await.unwrap();
+    assert!(proof.findings.iter().all(|finding| finding.broken == 0), "{:?}", proof.findings);
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
@@ -272,8 +274,8 @@ async fn an_unknown_outcome_is_settled_for_good(db: PgPool) {
     assert!(matches!(late, Err(CommitError::LostChain)), "{late:?}");
     writer.next_seq += 1;
     store.commit(&batch, &seal(&batch, Uuid::new_v4(), &writer), &CONTEXT).await.unwrap();
-    let findings = caudal::db::audit::prove(&mut db.acquire().await.unwrap()).await.unwrap();
-    assert!(findings.iter().all(|finding| finding.broken == 0), "{findings:?}");
+    let proof = proof::prove(&mut db.acquire().await.unwrap(), &key()).await.unwrap();
+    assert!(proof.findings.iter().all(|finding| finding.broken == 0), "{:?}", proof.findings);
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use caudal::db::audit;
 use caudal::db::components::{self, NewComponent};
 use caudal::db::deployments::{self, Canary, Change};
 use caudal::domain::clabe::SANDBOX_RANGE;
@@ -15,7 +14,7 @@ use caudal::domain::transfer::{RailName, Reason, Report};
 use caudal::ledger::apply::apply;
 use caudal::ledger::batch::{Context, Policy, Terms};
 use caudal::ledger::chain::ChainKey;
-use caudal::ledger::store::proof::{self, Head};
+use caudal::ledger::store::proof::{self, Head, Proof};
 use caudal::ledger::store::{self, Loss, Postgres, Store as _};
 use caudal::ledger::writer::Writer;
 use caudal::ledger::{ByHand, Command, Freeze, Fund, OpenAccount, Order, PaymentReport, PlaceHold, ReleaseHold, Risk};
@@ -24,7 +23,7 @@ use sqlx::{PgConnection, PgPool};
 use time::Duration;
 use uuid::Uuid;
 
-use crate::model::{CONTEXT, key, lenient, open_account};
+use crate::model::{CONTEXT, key, lenient, open_account, put_on_record};
 
 pub(crate) const ACCOUNT: Uuid = Uuid::from_u128(0xA000);
 pub(crate) const PAYEE: Uuid = Uuid::from_u128(0xB000);
@@ -83,7 +82,7 @@ fn operations() -> Vec<Command> {
     ]
 }
 
-fn report(number: u128, report: Report) -> Command {
+pub(crate) fn report(number: u128, report: Report) -> Command {
     Command::Report(PaymentReport {
         transfer_id: Uuid::from_u128(0xC000 + number),
         account_id: ACCOUNT,
@@ -151,6 +150,7 @@ pub(crate) async fn fill(db: &PgPool) {
             stripe: writer.stripe,
             terms: Terms { rail, on_us: Some(SANDBOX_RANGE), ..Terms::OPEN },
         };
+        put_on_record(db, &key(), &command).await;
         write(&store, &mut writer, &[command], &context).await;
     }
 }
@@ -225,7 +225,8 @@ pub(crate) async fn write_with(
     let reject_uncovered = |_: &str, _: Uuid, facts: &Facts| {
         let detail = "No.".to_owned();
         let violation = Violation { code: "insufficient-funds".to_owned(), detail };
-        let enough = facts.available >= facts.amount;
+        let sent = facts.day_total.checked_add(facts.amount).unwrap();
+        let enough = facts.available >= facts.amount && facts.per_day_limit.is_none_or(|limit| sent <= limit);
         Ok(if enough { Verdict::Accepted } else { Verdict::Rejected(vec![violation]) })
     };
     let mut state = store.lookup(commands, writer, context, &BTreeSet::new()).await.unwrap();
@@ -239,9 +240,18 @@ pub(crate) async fn write_with(
 
 /// Everything that `caudal verify` complains about.
 pub(crate) async fn complaints(db: &mut PgConnection, key: &ChainKey, recorded: &BTreeMap<Uuid, Head>) -> Vec<String> {
-    let broken = audit::prove(db).await.unwrap().into_iter().filter(|finding| finding.broken > 0);
-    let mut complaints: Vec<_> = broken.map(|finding| finding.rule.to_owned()).collect();
     let proof = proof::prove(db, key).await.unwrap();
+    complaints_of(db, key, proof, recorded).await
+}
+
+pub(crate) async fn complaints_of(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    proof: Proof,
+    recorded: &BTreeMap<Uuid, Head>,
+) -> Vec<String> {
+    let broken = proof.findings.into_iter().filter(|finding| finding.broken > 0);
+    let mut complaints: Vec<_> = broken.map(|finding| finding.rule).collect();
     complaints.extend(proof.breaks.iter().map(|it| format!("batch {}: {}", it.seq, it.what)));
     complaints.extend(proof.records.complaints);
     let missing = proof::missing(db, key, recorded).await.unwrap();

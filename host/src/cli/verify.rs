@@ -1,30 +1,34 @@
 //! `caudal verify`: checks the balances with SQL, and the history against its hash chains.
 
+mod beginning;
 mod progress;
 mod report;
-mod since;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
-use sqlx::{Connection as _, PgPool};
+use sqlx::PgPool;
 
+use beginning::{Beginning, CHECKPOINT, PROVEN};
 use progress::Progress;
-use report::{NOT_SOUND, PROVEN, is_complete, print_chain, print_differences, print_findings, print_trusted, record};
+use report::{NOT_SOUND, is_complete, print_chain, print_checked, print_differences, print_findings, print_trusted, record};
 
 use crate::cli::database::{Database, Use};
 use crate::cli::ledger::{heads_path, recorded_heads};
 use crate::cli::output::print;
 use crate::cli::secret::{self, Missing};
 use crate::config::{Common, Verify};
-use crate::db::audit::{self, Census, Finding, work};
+use crate::db::audit;
 use crate::db::schema::{self, SchemaError};
-use crate::db::session;
 use crate::ledger::chain::Keyring;
-use crate::ledger::heads::{Heads, RecordedHeads};
+use crate::ledger::heads::{Heads, HeadsError, write_sealed};
 use crate::ledger::store::Postgres;
 use crate::ledger::store::proof::{self, Missing as MissingBatch, Proof};
+
+/// How often a verification of everything notes how far it is.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(2);
 
 pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
     let path = verify.heads.clone().unwrap_or_else(|| heads_path(&common.data_dir));
@@ -32,44 +36,48 @@ pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
     // A file that was named is compared only, unless it is to be written.
     let records = verify.heads.is_none() || verify.record_heads;
     let recorded = recorded_heads(&path, !records)?;
-    if verify.record_heads && path.parent().is_some_and(|it| !it.as_os_str().is_empty() && !it.exists()) {
+    let has_folder = path.parent().is_none_or(|it| it.as_os_str().is_empty() || it.exists());
+    if verify.record_heads && !has_folder {
         bail!("the folder of {} does not exist: is its disk mounted?", path.display());
     }
-    if let Some(since) = verify.since {
-        return since::run(common, &keys, (recorded, &path, records), since).await;
-    }
+    let beginning = Beginning::new(&path, &recorded, &keys, &verify)?;
     let latest = recorded.latest();
     let database = Database::open(common, Use::Shared).await?;
-    let audit = prove(&database.pool, &keys, &latest).await;
+    let is_whole = beginning.is_whole();
+    let checkpoint = (is_whole && records && has_folder).then(|| path.with_extension(CHECKPOINT));
+    let verified = prove(&database.pool, &keys, &latest, &beginning, checkpoint.clone()).await;
     database.close().await?;
-    let Audit { census, findings, differences, chain, missing } = audit?;
+    let (proof, differences, missing) = verified?;
     let is_recorded = latest.keys().any(|chain_id| *chain_id != proof::RECORDS);
-    if census.batches == 0 && !is_recorded && chain.records.complaints.is_empty() {
+    let is_empty = proof.checked.batches + proof.checked.batches_before == 0;
+    if is_whole && is_empty && !is_recorded && proof.records.complaints.is_empty() {
         bail!("the ledger is empty, so there is nothing to verify: check --data-dir and DATABASE_URL");
     }
-    print(&format!(
-        "checked: accounts {}, transfers {}, entries {}, batches {}, audit records {}",
-        census.accounts, census.transfers, census.entries, census.batches, chain.records.records
-    ))?;
-    print_findings(&findings)?;
+    print_checked(&proof, &beginning)?;
+    print_findings(&proof.findings)?;
     print_differences(&differences)?;
-    print_chain(&chain, &missing, latest.len())?;
-    print_trusted(&chain)?;
-    let is_proven = chain.breaks.is_empty() && chain.records.complaints.is_empty();
-    let sound =
-        differences.is_empty() && findings.iter().all(|finding| finding.broken == 0) && is_proven && missing.is_empty();
-    if sound && records {
-        record(recorded, &path, &chain.heads)?;
-        if is_complete(&chain) {
-            record_proven(&path, &chain.heads)?;
-        }
+    print_chain(&proof, &missing, latest.len())?;
+    print_trusted(&proof)?;
+    beginning.print_unchecked(&proof)?;
+    let is_sound = differences.is_empty() && proof.is_sound() && missing.is_empty();
+    if is_sound && records {
+        record(recorded, &path, &proof.heads)?;
     }
-    print(match (sound, is_complete(&chain)) {
-        (true, true) => "the ledger is sound",
-        (true, false) => "what the known keys sealed is sound; the rest was NOT proven",
+    if let Some(checkpoint) = checkpoint.filter(|_| is_sound && is_complete(&proof)) {
+        write_sealed(&path.with_extension(PROVEN), &proof.heads, keys.present(), PROVEN)?;
+        // Nothing is left to resume.
+        let _ = std::fs::remove_file(checkpoint);
+    }
+    print(match (is_sound, is_complete(&proof)) {
+        (true, true) if is_whole => "the ledger is sound",
+        (true, true) => {
+            "what was written since then is sound; only `caudal verify` without --since tells whether the ledger is"
+        }
+        (true, false) if is_whole => "what the known keys sealed is sound; the rest was NOT proven",
+        (true, false) => "what the known keys sealed since then is sound; the rest was NOT proven",
         (false, _) => NOT_SOUND,
     })?;
-    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// The present key and those in the files.
@@ -79,44 +87,41 @@ fn keyring(common: &Common, retired: &[PathBuf]) -> Result<Keyring> {
     Ok(Keyring::new(present, retired))
 }
 
-/// Records what was proven in full beside the recorded heads, if there is such a folder.
-fn record_proven(path: &Path, heads: &Heads) -> Result<()> {
-    let proven = path.with_extension(PROVEN);
-    match proven.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => Ok(()),
-        // After an accepted loss the heads are before those of the last time.
-        _ => Ok(RecordedHeads::read(&proven)?.resume(heads)?),
-    }
-}
-
-struct Audit {
-    census: Census,
-    findings: Vec<Finding>,
-    /// Of the schema.
-    differences: Vec<String>,
-    chain: Proof,
-    missing: Vec<MissingBatch>,
-}
-
-/// Runs every check on one snapshot, while transfers go on.
-async fn prove(pool: &PgPool, keys: &Keyring, recorded: &Heads) -> Result<Audit> {
+/// Runs every check while transfers go on, and notes at `checkpoint` how far everything is sound.
+async fn prove(
+    pool: &PgPool,
+    keys: &Keyring,
+    recorded: &Heads,
+    beginning: &Beginning,
+    checkpoint: Option<PathBuf>,
+) -> Result<(Proof, Vec<String>, Vec<MissingBatch>)> {
     Postgres::check(pool, keys.present()).await.context("cannot verify the hash chains")?;
     let unreadable = "cannot read the ledger";
     let mut db = pool.acquire().await.context(unreadable)?;
-    let begin = "begin isolation level repeatable read read only";
-    let mut transaction = db.begin_with(begin).await.context(unreadable)?;
-    session::read_whole_tables(&mut transaction).await.context(unreadable)?;
-    let audit = async {
-        let progress = Progress::new();
-        let (census, rows) = (audit::count_rows(&mut transaction).await?, work::count(&mut transaction).await?);
-        progress.wait_for("checking that balances, entries and transfers agree");
-        let findings = audit::prove(&mut transaction).await?;
-        let differences = schema::differences(&mut transaction).await?;
-        let chain = proof::prove_with(&mut transaction, keys, progress.read(rows)).await?;
-        let missing = proof::missing(&mut transaction, keys.present(), recorded).await?;
-        Ok::<_, SchemaError>(Audit { census, findings, differences, chain, missing })
+    let (mut written, mut noted_at) = (Ok::<_, HeadsError>(()), Instant::now());
+    let note = |proof: &Proof| {
+        let Some(checkpoint) = checkpoint.as_ref().filter(|_| noted_at.elapsed() >= CHECKPOINT_EVERY) else { return };
+        if written.is_ok() && proof.is_sound() && is_complete(proof) {
+            written = write_sealed(checkpoint, &proof.heads, keys.present(), CHECKPOINT);
+            noted_at = Instant::now();
+        }
     };
-    let audit = audit.await.context(unreadable)?;
-    transaction.commit().await.context(unreadable)?;
-    Ok(audit)
+    let verified = async {
+        let progress = Progress::new();
+        let differences = schema::differences(&mut db).await?;
+        let scope = beginning.scope(&mut db).await?;
+        let (chains, after): (Vec<_>, Vec<_>) = scope.after.iter().map(|(id, head)| (*id, head.seq)).unzip();
+        let rows = audit::count_rows(&mut db, &chains, &after).await?;
+        let proof = proof::prove_with(&mut db, keys, &scope, progress.read(rows), note).await?;
+        let mut missing = proof::missing(&mut db, keys.present(), recorded).await?;
+        for gone in proof::missing(&mut db, keys.present(), &scope.after).await? {
+            if !missing.contains(&gone) {
+                missing.push(gone);
+            }
+        }
+        Ok::<_, SchemaError>((proof, differences, missing))
+    };
+    let verified = verified.await.context(unreadable)?;
+    written.context("cannot note how far the verification is")?;
+    Ok(verified)
 }

@@ -161,6 +161,9 @@ pub struct Verify {
     /// `--heads`, and `2h` or `2026-11-22T09:00:00Z` a time. Anything earlier is trusted, NOT checked
     #[arg(long, value_name = "WHEN", value_parser = since)]
     pub since: Option<Since>,
+    /// Go on where a verification of everything was interrupted
+    #[arg(long, conflicts_with = "since")]
+    pub resume: bool,
     /// File of a key that `rotate-key` retired; repeatable. What that key sealed cannot be proven without it
     #[arg(long, value_name = "FILE")]
     pub retired_ledger_key_file: Vec<PathBuf>,

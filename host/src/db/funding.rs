@@ -16,7 +16,10 @@ pub(crate) async fn find(db: &mut PgConnection, transfer_id: Uuid) -> Result<Opt
 }
 
 /// Records that an operator is about to credit an account. A record without its transfer is a credit that was refused.
-pub(crate) async fn record(
+///
+/// # Errors
+/// When the database fails.
+pub async fn record(
     db: &mut PgConnection,
     key: &ChainKey,
     (transfer_id, account_id, amount): (Uuid, Uuid, Money),

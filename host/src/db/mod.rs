@@ -41,7 +41,7 @@ pub mod deployments;
 pub mod durability;
 pub(crate) mod entries;
 pub mod events;
-pub(crate) mod funding;
+pub mod funding;
 pub(crate) mod holders;
 pub(crate) mod holds;
 pub mod hosts;

@@ -14,14 +14,18 @@ use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::chain::ChainKey;
+use super::chain::{ChainKey, Keyring};
 use super::store::Loss;
 use super::store::proof::{self, Head, Missing};
 use crate::clock::Clock;
 use crate::db::barrier::Barrier;
 use crate::metrics::Metrics;
+use crate::sealing::digest::{Digest, Hash};
 
 pub use super::store::proof::Heads;
+
+/// The seal of a file, in the place of a chain's head.
+const SEAL: Uuid = Uuid::max();
 
 /// How often a running host records the heads. Truncation of batches younger than this goes undetected.
 const WRITE_INTERVAL: Duration = Duration::from_secs(10);
@@ -37,6 +41,8 @@ pub enum HeadsError {
     Unreadable(PathBuf),
     #[error("cannot compare the recorded heads with the database")]
     Database(#[from] sqlx::Error),
+    #[error("{0} was not written with this key: run `caudal verify` without it")]
+    Unsealed(PathBuf),
     #[error(
         "batch {seq} of chain {chain_id} is in {path} and no longer in the database: history was shortened or rewritten. \
          No money is moved. Run `caudal verify`; if a failover lost the batch, `caudal accept-loss` records that permanently"
@@ -182,6 +188,39 @@ impl RecordedHeads {
     }
 }
 
+/// Writes what a verification found sound, with a seal for this purpose: nobody without the key can move it forward.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_sealed(path: &Path, heads: &Heads, key: &ChainKey, purpose: &str) -> Result<(), HeadsError> {
+    let seal = Head { seq: 0, hash: seal(heads, key, purpose) };
+    let chains = heads.iter().chain([(&SEAL, &seal)]).map(|(chain_id, head)| (*chain_id, vec![*head])).collect();
+    RecordedHeads { path: path.to_owned(), chains }.write()
+}
+
+/// Reads such a file; empty if there is none.
+///
+/// # Errors
+/// When the file cannot be read, or was sealed for another purpose or with none of these keys.
+pub fn read_sealed(path: &Path, keys: &Keyring, purpose: &str) -> Result<Heads, HeadsError> {
+    let mut heads = RecordedHeads::read(path)?.latest();
+    let found = heads.remove(&SEAL);
+    let is_by = |key: &ChainKey| found.is_some_and(|it| it.hash == seal(&heads, key, purpose));
+    let is_sealed = heads.is_empty() || is_by(keys.present()) || keys.retired().iter().any(is_by);
+    if is_sealed { Ok(heads) } else { Err(HeadsError::Unsealed(path.to_owned())) }
+}
+
+fn seal(heads: &Heads, key: &ChainKey, purpose: &str) -> Hash {
+    let mut digest = Digest::new(b"caudal verified heads 1");
+    digest.text(purpose);
+    for (chain_id, head) in heads {
+        digest.uuid(*chain_id);
+        digest.int(head.seq);
+        digest.bytes(&head.hash);
+    }
+    key.seal_digest(digest)
+}
+
 /// Compares what is recorded with the database, then adds the current heads.
 ///
 /// # Errors
@@ -298,6 +337,27 @@ mod tests {
         fs::write(&file, "{}x").unwrap();
         assert!(RecordedHeads::read(&file).is_err());
         fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn what_was_verified_is_sealed() {
+        let file = PathBuf::from(format!("/tmp/caudal-heads.{}", Uuid::new_v4()));
+        let key = |byte| ChainKey::new(&[byte; 32]).unwrap();
+        let read = |keys: Keyring, purpose| read_sealed(&file, &keys, purpose);
+        assert_eq!(read(key(1).into(), "a test").unwrap(), Heads::new());
+        write_sealed(&file, &heads(7, 0xAB), &key(1), "a test").unwrap();
+        assert_eq!(read(key(1).into(), "a test").unwrap(), heads(7, 0xAB));
+        assert_eq!(read(Keyring::new(key(2), vec![key(1)]), "a test").unwrap(), heads(7, 0xAB));
+        assert!(matches!(read(key(2).into(), "a test"), Err(HeadsError::Unsealed(_))));
+        assert!(read(key(1).into(), "another").is_err());
+        let forward = fs::read_to_string(&file).unwrap().replacen("[7,", "[8,", 1);
+        fs::write(&file, forward).unwrap();
+        assert!(read(key(1).into(), "a test").is_err());
+        // Heads that a host records are not sealed.
+        fs::remove_file(&file).unwrap();
+        RecordedHeads::read(&file).unwrap().advance(&heads(7, 0xAB)).unwrap();
+        assert!(read(key(1).into(), "a test").is_err());
+        fs::remove_file(&file).unwrap();
     }
 
     /// Containers have the same process id, and may share a folder.

@@ -4,15 +4,12 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use super::beginning::Beginning;
 use crate::cli::output::print;
 use crate::cli::{loss, rotate};
 use crate::db::audit::Finding;
 use crate::ledger::heads::{Heads, RecordedHeads};
-use crate::ledger::store::proof::{self, Break, Missing as MissingBatch, Proof};
-
-/// Name of the file with the heads that the last sound full verification found. It is kept beside the recorded
-/// heads, which the hosts advance; these change only with the next such verification.
-pub(super) const PROVEN: &str = "proven.json";
+use crate::ledger::store::proof::{self, Break, Checked, Missing as MissingBatch, Proof};
 
 /// The last line of a verification that found something.
 pub(super) const NOT_SOUND: &str = "the ledger is NOT sound: stop transfers and inspect the rows";
@@ -31,6 +28,21 @@ pub(super) fn record(mut recorded: RecordedHeads, path: &Path, heads: &Heads) ->
         ));
     }
     Ok(recorded.advance(heads)?)
+}
+
+pub(super) fn print_checked(proof: &Proof, beginning: &Beginning) -> Result<()> {
+    let Checked { accounts, batches, transfers, entries, .. } = proof.checked;
+    let records = proof.records.records;
+    print(&match beginning.name() {
+        None => format!(
+            "checked: accounts {accounts}, transfers {transfers}, entries {entries}, batches {batches}, audit records \
+             {records}"
+        ),
+        Some(name) => format!(
+            "checked: batches {batches}, transfers {transfers}, entries {entries}, audit records {records}, all since \
+             {name}"
+        ),
+    })
 }
 
 pub(super) fn print_findings(findings: &[Finding]) -> Result<()> {

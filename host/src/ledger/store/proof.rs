@@ -1,34 +1,28 @@
 //! Reads the ledger back and verifies it against the hash chains.
-//!
-//! Each table is read once, ordered by batch; memory holds the digest of one batch at a time.
 
 pub(super) mod batches;
 mod report;
 mod rows;
-pub mod since;
-mod stored;
+mod slices;
 mod watch;
 
 use std::collections::BTreeMap;
 
 use sqlx::PgConnection;
+use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::codec::hash_from_bytes;
-use super::{losses, origins, retired};
-use crate::db::payments::seals;
+use super::{losses, origins};
 use crate::db::records;
-use crate::ledger::chain::{ChainKey, Keyring};
+use crate::ledger::chain::ChainKey;
 
-use batches::Walk;
-pub use report::{Break, Head, Missing, Proof};
+pub use report::{Break, Checked, Head, Heads, Missing, Proof};
+pub use slices::{Scope, prove, prove_with};
 pub use watch::Watch;
 
 pub use super::losses::RECORDS;
 pub use crate::db::records::proof::record_all;
-
-/// Sequence number and hash of each chain's last batch.
-pub type Heads = BTreeMap<Uuid, Head>;
 
 /// The current head of each chain, that of the audit records included.
 ///
@@ -114,43 +108,29 @@ pub async fn end_before(db: &mut PgConnection, chain_id: Uuid, seq: i64) -> Resu
     Ok((end != seq).then_some(end))
 }
 
-/// Verifies every batch and its rows, and the audit records. Run it in a repeatable-read transaction.
+/// The last batch of each chain, and the last audit record, before a moment. A host whose clock was behind may have
+/// written something before it later; that counts as after it.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn prove(db: &mut PgConnection, key: &ChainKey) -> Result<Proof, sqlx::Error> {
-    prove_with(db, &Keyring::from(key.clone()), Watch::default()).await
-}
-
-/// Like [`prove`], with retired keys and reports of progress.
-///
-/// # Errors
-/// When the database fails.
-pub async fn prove_with(db: &mut PgConnection, keys: &Keyring, watch: Watch) -> Result<Proof, sqlx::Error> {
-    let key = keys.present();
-    let mut proof = Proof { records: records::proof::prove(db, keys).await?, watch, ..Proof::default() };
-    let retired = retired::all(db).await?;
-    let announced = origins::all(db).await?;
-    let accepted = losses::accepted(db, key).await?;
-    let closed = retired::closed(&retired);
-    batches::verify(db, Walk::new(keys, &announced, &accepted, &closed), &mut proof).await?;
-    proof.retired = retired;
-    rows::verify(db, &mut proof).await?;
-    for it in &announced {
-        if !it.has_writer {
-            proof.add((it.origin.chain_id, 0), "ledger_writer has no such chain and stripe");
+pub async fn heads_before(db: &mut PgConnection, at: OffsetDateTime) -> Result<Heads, sqlx::Error> {
+    let mut heads = Heads::new();
+    for chain_id in origins::chains(db).await? {
+        let (mut low, mut high) = (0, batches::last(db, chain_id).await?.map_or(-1, |last| last.seq));
+        while low <= high {
+            let middle = low + (high - low) / 2;
+            match batches::at_or_before(db, chain_id, middle).await?.filter(|row| row.seq >= low) {
+                Some(row) if row.created_at >= at => high = row.seq - 1,
+                Some(row) => {
+                    heads.insert(chain_id, Head { seq: row.seq, hash: row.sealed()?.1 });
+                    low = middle + 1;
+                }
+                // Lost in a failover.
+                None => low = middle + 1,
+            }
         }
     }
-    for transfer_id in seals::broken(db, key).await? {
-        proof.records.add(format!("payment {transfer_id}: it was altered"));
-    }
-    for chain_id in origins::unannounced(db).await? {
-        proof.add((chain_id, 0), "no record says where its chain began");
-    }
-    proof.losses = accepted;
-    let head = proof.records.last.map(|last| Head { seq: last.seq, hash: last.hash });
-    proof.heads.extend(head.map(|head| (RECORDS, head)));
-    proof.breaks.sort();
-    proof.breaks.dedup();
-    Ok(proof)
+    let last = records::last_before(db, at).await?;
+    heads.extend(last.map(|last| (RECORDS, Head { seq: last.seq, hash: last.hash })));
+    Ok(heads)
 }

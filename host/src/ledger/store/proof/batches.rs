@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use futures_util::TryStreamExt as _;
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -29,7 +28,7 @@ pub(in crate::ledger::store) struct BatchRow {
     keys_meant: i32,
     debits: i64,
     transfer_ids: Vec<Uuid>,
-    digests: Vec<u8>,
+    pub(super) digests: Vec<u8>,
     prev_hash: Vec<u8>,
     hash: Vec<u8>,
     operations_meant: i32,
@@ -73,25 +72,6 @@ pub(in crate::ledger::store) async fn last(
     chain_id: Uuid,
 ) -> Result<Option<BatchRow>, sqlx::Error> {
     at_or_before(db, chain_id, i64::MAX).await
-}
-
-/// Verifies how batches are hashed and linked.
-pub(super) async fn verify(db: &mut PgConnection, mut walk: Walk<'_>, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    let mut rows = sqlx::query_as!(
-        BatchRow,
-        r#"
-        select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
-            statuses_meant, entries_meant, keys_meant, debits, transfer_ids, digests, prev_hash, hash,
-            operations_meant
-        from ledger_batch order by chain_id, seq
-        "#
-    )
-    .fetch(db);
-    while let Some(row) = rows.try_next().await? {
-        walk.add(&row, proof)?;
-    }
-    walk.finish(proof);
-    Ok(())
 }
 
 /// Verifies batches in the order of their chains.
@@ -166,29 +146,34 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The batches of a chain after `after`; `visit` gets them in order.
-pub(super) async fn each_after(
+/// The batches of a chain after `after` and up to `last`, in order: at most `batches_max`, and no more once they have
+/// `rows_max` rows.
+pub(super) async fn next(
     db: &mut PgConnection,
-    chain_id: Uuid,
-    after: i64,
-    mut visit: impl FnMut(&BatchRow) -> Result<(), sqlx::Error>,
-) -> Result<(), sqlx::Error> {
-    let mut rows = sqlx::query_as!(
+    (chain_id, after, last): (Uuid, i64, i64),
+    (batches_max, rows_max): (i64, i64),
+) -> Result<Vec<BatchRow>, sqlx::Error> {
+    sqlx::query_as!(
         BatchRow,
         r#"
+        with next as (
+            select *, 1 + transfers_meant::bigint + statuses_meant + entries_meant + keys_meant + operations_meant as rows
+            from ledger_batch where chain_id = $1 and seq > $2 and seq <= $3 order by seq limit $4
+        )
         select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
             statuses_meant, entries_meant, keys_meant, debits, transfer_ids, digests, prev_hash, hash,
             operations_meant
-        from ledger_batch where chain_id = $1 and seq > $2 order by seq
+        from (select *, (sum(rows) over (order by seq))::bigint - rows as before from next) as n
+        where before < $5::bigint order by seq
         "#,
         chain_id,
         after,
+        last,
+        batches_max,
+        rows_max,
     )
-    .fetch(db);
-    while let Some(row) = rows.try_next().await? {
-        visit(&row)?;
-    }
-    Ok(())
+    .fetch_all(db)
+    .await
 }
 
 /// The last batch of a chain that is not after `seq`.

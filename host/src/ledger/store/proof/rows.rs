@@ -1,109 +1,130 @@
-//! Compares each batch's rows, table by table, with the digests in its header.
+//! Compares batches' rows, table by table, with the digests in their headers.
 
+use std::collections::BTreeMap;
+
+use futures_util::{Stream, TryStreamExt as _};
 use sqlx::PgConnection;
+use uuid::Uuid;
 
-use super::report::Proof;
-use super::stored::{Stored, compare};
-use crate::ledger::rows::{AccountEventRow, AccountRow, EntryRow, HoldEndRow, HoldRow, KeyRow, StatusRow, TransferRow};
+use super::report::{BREAKS_MAX, Proof};
+use crate::db::audit::Slice;
+use crate::ledger::rows::{
+    AccountEventRow, AccountRow, Digests, EntryRow, HoldEndRow, HoldRow, KeyRow, Row, StatusRow, TransferRow,
+};
+use crate::sealing::digest::Digest;
 
-/// Compares the rows of a query with the digest at a place.
-macro_rules! compared {
-    ($db:expr, $proof:expr, $place:literal, $row:ty, $query:literal $(, $parameter:expr)*) => {{
-        type Row = Stored<$row>;
-        compare(sqlx::query_as!(Row, $query $(, $parameter)*).fetch(&mut *$db), $place, $proof).await?
-    }};
+/// A row and the number of its batch.
+struct Stored<R> {
+    seq: i64,
+    row: R,
 }
 
-pub(super) use compared;
+/// Compares the rows of a slice, whose batches have these digests, in the order of the digests.
+pub(super) async fn verify(
+    db: &mut PgConnection,
+    slice: &Slice,
+    batches: &BTreeMap<i64, Digests>,
+    proof: &mut Proof,
+) -> Result<(), sqlx::Error> {
+    let Slice { chain_id, after, last } = *slice;
+    let mut place = 0;
+    macro_rules! compare {
+        ($($row:ty: $query:literal,)+) => { $({
+            type Found = Stored<$row>;
+            let rows = sqlx::query_as!(Found, $query, chain_id, after, last).fetch(&mut *db);
+            compare(rows, (chain_id, place), batches, proof).await?;
+            place += 1;
+        })+ };
+    }
+    compare! {
+        AccountRow: r#"
+            select seq as "seq!", t as "row!: _" from account t
+            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, account_id
+        "#,
+        TransferRow: r#"
+            select seq, t as "row!: _" from transfer t
+            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, transfer_id
+        "#,
+        StatusRow: r#"
+            select seq, t as "row!: _" from transfer_event t
+            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, transfer_id, ordinal
+        "#,
+        EntryRow: r#"
+            select seq, t as "row!: _" from entry t
+            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, account_id, stripe, version
+        "#,
+        KeyRow: r#"
+            select seq, t as "row!: _" from idempotency t
+            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, owner, key
+        "#,
+        HoldRow: r#"
+            select seq, t as "row!: _" from hold t
+            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, hold_id
+        "#,
+        HoldEndRow: r#"
+            select seq, t as "row!: _" from hold_end t
+            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, hold_id
+        "#,
+        AccountEventRow: r#"
+            select seq, t as "row!: _" from account_event t
+            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, account_id, ordinal
+        "#,
+    }
+    debug_assert_eq!(place, crate::ledger::rows::TABLES);
+    Ok(())
+}
 
-pub(super) async fn verify(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
-    compared!(
-        db,
-        proof,
-        0,
-        AccountRow,
+async fn compare<R: Row>(
+    mut rows: impl Stream<Item = Result<Stored<R>, sqlx::Error>> + Unpin,
+    (chain_id, place): (Uuid, usize),
+    batches: &BTreeMap<i64, Digests>,
+    proof: &mut Proof,
+) -> Result<(), sqlx::Error> {
+    let begin = |seq: &i64| (*seq, Digest::new(R::table().as_bytes()));
+    let mut found: BTreeMap<i64, Digest> = batches.keys().map(begin).collect();
+    while let Some(Stored { seq, row }) = rows.try_next().await? {
+        proof.watch.row(R::table());
+        proof.checked.accounts += i64::from(place == 0);
+        match found.get_mut(&seq) {
+            Some(digest) => row.add_to(digest),
+            None => proof.add((chain_id, seq), homeless(R::table())),
+        }
+    }
+    for ((seq, digests), digest) in batches.iter().zip(found.into_values()) {
+        if digest.finish() != digests[place] {
+            proof.add((chain_id, *seq), format!("its {} rows were altered", R::table()));
+        }
+    }
+    Ok(())
+}
+
+fn homeless(table: &str) -> String {
+    format!("it is not there, but {table} rows of it are")
+}
+
+/// Finds rows of batches that are not there, wherever they claim to belong.
+pub(super) async fn find_homeless(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
+    let rows = sqlx::query!(
         r#"
-        select chain_id as "chain_id!", seq as "seq!", b.digests as "digests?", t.it as "row?: _"
-        from ledger_batch b full join (select a as it, a.* from account a where kind = 'customer') t using (chain_id, seq)
-        order by 1, 2, t.account_id
-        "#
+        select table_name as "table_name!", coalesce(chain_id, '00000000-0000-0000-0000-000000000000') as "chain_id!",
+            coalesce(seq, -1) as "seq!"
+        from (
+            select 'account' as table_name, chain_id, seq from account where kind = 'customer'
+            union all select 'transfer', chain_id, seq from transfer
+            union all select 'transfer_event', chain_id, seq from transfer_event
+            union all select 'entry', chain_id, seq from entry
+            union all select 'idempotency', chain_id, seq from idempotency
+            union all select 'hold', chain_id, seq from hold
+            union all select 'hold_end', chain_id, seq from hold_end
+            union all select 'account_event', chain_id, seq from account_event
+        ) as t
+        where not exists (select from ledger_batch b where b.chain_id = t.chain_id and b.seq = t.seq)
+        group by 1, 2, 3 limit $1
+        "#,
+        BREAKS_MAX as i64,
     );
-    compared!(
-        db,
-        proof,
-        1,
-        TransferRow,
-        r#"
-        select chain_id as "chain_id!", seq as "seq!", b.digests as "digests?", t as "row?: _"
-        from ledger_batch b full join transfer t using (chain_id, seq)
-        order by 1, 2, t.transfer_id
-        "#
-    );
-    compared!(
-        db,
-        proof,
-        2,
-        StatusRow,
-        r#"
-        select chain_id as "chain_id!", seq as "seq!", b.digests as "digests?", t as "row?: _"
-        from ledger_batch b full join transfer_event t using (chain_id, seq)
-        order by 1, 2, t.transfer_id, t.ordinal
-        "#
-    );
-    compared!(
-        db,
-        proof,
-        3,
-        EntryRow,
-        r#"
-        select chain_id as "chain_id!", seq as "seq!", b.digests as "digests?", t as "row?: _"
-        from ledger_batch b full join entry t using (chain_id, seq)
-        order by 1, 2, t.account_id, t.stripe, t.version
-        "#
-    );
-    compared!(
-        db,
-        proof,
-        4,
-        KeyRow,
-        r#"
-        select chain_id as "chain_id!", seq as "seq!", b.digests as "digests?", t as "row?: _"
-        from ledger_batch b full join idempotency t using (chain_id, seq)
-        order by 1, 2, t.owner, t.key
-        "#
-    );
-    compared!(
-        db,
-        proof,
-        5,
-        HoldRow,
-        r#"
-        select chain_id as "chain_id!", seq as "seq!", b.digests as "digests?", t as "row?: _"
-        from ledger_batch b full join hold t using (chain_id, seq)
-        order by 1, 2, t.hold_id
-        "#
-    );
-    compared!(
-        db,
-        proof,
-        6,
-        HoldEndRow,
-        r#"
-        select chain_id as "chain_id!", seq as "seq!", b.digests as "digests?", t as "row?: _"
-        from ledger_batch b full join hold_end t using (chain_id, seq)
-        order by 1, 2, t.hold_id
-        "#
-    );
-    compared!(
-        db,
-        proof,
-        7,
-        AccountEventRow,
-        r#"
-        select chain_id as "chain_id!", seq as "seq!", b.digests as "digests?", t as "row?: _"
-        from ledger_batch b full join account_event t using (chain_id, seq)
-        order by 1, 2, t.account_id, t.ordinal
-        "#
-    );
+    for row in rows.fetch_all(db).await? {
+        proof.add((row.chain_id, row.seq), homeless(&row.table_name));
+    }
     Ok(())
 }

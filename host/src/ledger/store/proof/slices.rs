@@ -1,0 +1,218 @@
+//! Verifies the ledger in slices: some batches of a chain and their rows, in a short transaction of its own.
+//!
+//! Batches are only added, so a slice that was verified stays so. While a transaction is open, Postgres keeps every
+//! version of a row that it may see, which slows transfers down the longer it lasts.
+
+use std::collections::BTreeMap;
+
+use sqlx::{Connection as _, PgConnection};
+use uuid::Uuid;
+
+use super::batches::{self, Walk};
+use super::report::{Head, Heads, Proof};
+use super::rows;
+use super::watch::Watch;
+use crate::db::audit::{self, Finding, Slice};
+use crate::db::payments::seals;
+use crate::db::records::{self, LastRecord};
+use crate::db::session;
+use crate::ledger::chain::{ChainKey, Keyring};
+use crate::ledger::store::codec::digests_from_bytes;
+use crate::ledger::store::losses::{self, RECORDS};
+use crate::ledger::store::{origins, retired};
+
+/// About a second's work.
+const SLICE_ROWS: i64 = 50_000;
+
+/// Batches of a slice, whose headers and digests are in memory.
+const SLICE_BATCHES: i64 = 4_096;
+
+/// What to verify.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    /// These batches, and what is before them, are trusted; those of other chains are verified from the first one on.
+    pub after: Heads,
+    /// Whether to look for what no batch or audit record names, which takes reading everything. All audit records are
+    /// verified then.
+    pub is_whole: bool,
+    /// Rows of a slice, besides those of its last batch.
+    pub slice_rows: i64,
+}
+
+impl Scope {
+    pub fn whole() -> Self {
+        Self { is_whole: true, ..Self::since(Heads::new()) }
+    }
+
+    pub fn since(after: Heads) -> Self {
+        Self { after, is_whole: false, slice_rows: SLICE_ROWS }
+    }
+}
+
+/// Verifies everything.
+///
+/// # Errors
+/// When the database fails.
+pub async fn prove(db: &mut PgConnection, key: &ChainKey) -> Result<Proof, sqlx::Error> {
+    prove_with(db, &Keyring::from(key.clone()), &Scope::whole(), Watch::default(), |_| {}).await
+}
+
+/// Verifies what was written until now, and every balance and what records cover as they are. `verified` is called after
+/// each slice.
+///
+/// # Errors
+/// When the database fails.
+pub async fn prove_with(
+    db: &mut PgConnection,
+    keys: &Keyring,
+    scope: &Scope,
+    watch: Watch,
+    mut verified: impl FnMut(&Proof),
+) -> Result<Proof, sqlx::Error> {
+    let key = keys.present();
+    let mut proof = Proof { watch, ..Proof::default() };
+    // First of all: what is announced later explains more.
+    let mut ends = Vec::new();
+    for chain_id in origins::chains(db).await? {
+        ends.push((chain_id, batches::last(db, chain_id).await?.map_or(-1, |last| last.seq)));
+    }
+    read(db, async |db| {
+        proof.records = prove_records(db, keys, scope).await?;
+        Ok(())
+    })
+    .await?;
+    proof.checked.records_before = scope.after.get(&RECORDS).filter(|_| !scope.is_whole).map_or(0, |head| head.seq + 1);
+    let retired = retired::all(db).await?;
+    let announced = origins::all(db).await?;
+    let accepted = losses::accepted(db, key).await?;
+    for it in &announced {
+        if !it.has_writer {
+            proof.add((it.origin.chain_id, 0), "ledger_writer has no such chain and stripe");
+        }
+    }
+    let closed = retired::closed(&retired);
+    proof.retired = retired;
+    for transfer_id in seals::broken(db, key).await? {
+        proof.records.add(format!("payment {transfer_id}: it was altered"));
+    }
+    proof.heads.extend(proof.records.last.map(|last| (RECORDS, Head { seq: last.seq, hash: last.hash })));
+    let mut walk = Walk::new(keys, &announced, &accepted, &closed);
+    for (chain_id, end) in ends {
+        let mut after = begin(db, key, chain_id, scope, &mut walk, &mut proof).await?;
+        while let Some(last) =
+            read(db, async |db| verify_slice(db, (chain_id, after, end), scope.slice_rows, &mut walk, &mut proof).await)
+                .await?
+        {
+            after = last;
+            verified(&proof);
+        }
+    }
+    walk.finish(&mut proof);
+    proof.losses = accepted;
+    verify_present(db, scope, &mut proof).await?;
+    proof.breaks.sort();
+    proof.breaks.dedup();
+    Ok(proof)
+}
+
+/// Reads in one snapshot, unless the caller has begun a transaction.
+async fn read<T>(
+    db: &mut PgConnection,
+    work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
+) -> Result<T, sqlx::Error> {
+    let mut transaction = if db.is_in_transaction() {
+        db.begin().await?
+    } else {
+        db.begin_with("begin isolation level repeatable read read only").await?
+    };
+    session::read_parts(&mut transaction).await?;
+    let found = work(&mut transaction).await?;
+    // Undoes the settings in the caller's transaction, too.
+    transaction.rollback().await?;
+    Ok(found)
+}
+
+async fn prove_records(
+    db: &mut PgConnection,
+    keys: &Keyring,
+    scope: &Scope,
+) -> Result<records::report::RecordProof, sqlx::Error> {
+    if scope.is_whole {
+        session::read_whole_tables(db).await?;
+        return records::proof::prove(db, keys).await;
+    }
+    let last = scope.after.get(&RECORDS).map(|head| LastRecord { seq: head.seq, hash: head.hash });
+    records::proof::prove_since(db, keys, last).await
+}
+
+/// The number of the batch after which to begin. It must be there, with the trusted hash, and that hash must be right.
+async fn begin(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    chain_id: Uuid,
+    scope: &Scope,
+    walk: &mut Walk<'_>,
+    proof: &mut Proof,
+) -> Result<i64, sqlx::Error> {
+    let Some(head) = scope.after.get(&chain_id) else {
+        if origins::announced(db, key, chain_id).await?.is_none() {
+            proof.add((chain_id, 0), "no record says where its chain began");
+        }
+        return Ok(-1);
+    };
+    let found = batches::at_or_before(db, chain_id, head.seq).await?.filter(|row| row.seq == head.seq);
+    let sealed = found.map(|row| row.sealed()).transpose()?.filter(|(_, hash)| *hash == head.hash);
+    let key = walk.key(chain_id);
+    if !sealed.is_some_and(|(header, hash)| key.is_none_or(|key| key.hash(&header) == hash)) {
+        proof.add((chain_id, head.seq), "it is not there as recorded, so nothing can begin after it: verify in full");
+    }
+    walk.resume(chain_id, *head);
+    proof.heads.insert(chain_id, *head);
+    proof.checked.batches_before += head.seq + 1;
+    Ok(head.seq)
+}
+
+/// The next batches of a chain, up to its end; returns the number of the last one.
+async fn verify_slice(
+    db: &mut PgConnection,
+    (chain_id, after, end): (Uuid, i64, i64),
+    slice_rows: i64,
+    walk: &mut Walk<'_>,
+    proof: &mut Proof,
+) -> Result<Option<i64>, sqlx::Error> {
+    let batches = batches::next(db, (chain_id, after, end), (SLICE_BATCHES, slice_rows)).await?;
+    let mut digests = BTreeMap::new();
+    for row in &batches {
+        walk.add(row, proof)?;
+        let counts = row.counts();
+        proof.checked.batches += 1;
+        proof.checked.transfers += i64::from(counts.transfers);
+        proof.checked.entries += i64::from(counts.entries);
+        digests.insert(row.seq, digests_from_bytes(&row.digests));
+    }
+    let Some(last) = batches.last().map(|row| row.seq) else { return Ok(None) };
+    let slice = Slice { chain_id, after, last };
+    rows::verify(db, &slice, &digests, proof).await?;
+    Finding::merge(&mut proof.findings, audit::check_slice(db, &slice).await?);
+    Ok(Some(last))
+}
+
+async fn verify_present(db: &mut PgConnection, scope: &Scope, proof: &mut Proof) -> Result<(), sqlx::Error> {
+    let mut from = Some(Uuid::nil());
+    while let Some(account_id) = from {
+        let (findings, next) = read(db, async |db| audit::check_balances(db, account_id).await).await?;
+        Finding::merge(&mut proof.findings, findings);
+        from = next;
+    }
+    Finding::merge(&mut proof.findings, read(db, async |db| audit::check_present(db).await).await?);
+    if scope.is_whole {
+        let findings = read(db, async |db| {
+            session::read_whole_tables(db).await?;
+            rows::find_homeless(db, proof).await?;
+            audit::check_everything(db).await
+        });
+        let findings = findings.await?;
+        Finding::merge(&mut proof.findings, findings);
+    }
+    Ok(())
+}
