@@ -97,11 +97,14 @@ fn verify_since_looks_at_what_is_recent_only() {
 }
 
 #[test]
-fn only_what_was_interrupted_is_resumed() {
+fn a_replica_is_verified_and_only_what_was_interrupted_is_resumed() {
     let data = DataDir::new();
     with_transfers(&data, 2);
     let resumed = data.run(&["verify", "--resume"]);
     assert!(text(&resumed.stderr).contains("run `caudal verify` without --resume"), "{}", text(&resumed.stderr));
+    fs::write(data.0.join("postgres/data/standby.signal"), "").unwrap();
+    let verify = data.run(&["verify"]);
+    assert!(text(&verify.stdout).ends_with("the ledger is sound"), "{}{}", text(&verify.stdout), text(&verify.stderr));
 }
 
 #[test]

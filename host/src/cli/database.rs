@@ -53,6 +53,8 @@ pub(super) struct Database {
 pub(super) enum Use<'a> {
     /// An existing ledger. A private server may belong to another process.
     Shared,
+    /// The same, which is only read: a replica will do.
+    Read,
     /// A ledger that is created if missing, of a sandbox with this policy. A private server has to live as long as this
     /// process.
     Sandbox(&'a Policy),
@@ -164,7 +166,12 @@ async fn connect(
     let unreachable = "cannot connect to Postgres: start it, or correct DATABASE_URL";
     // Migrations may be slow, so they run on a connection without a statement timeout.
     let timeline = Timeline::default();
-    let (options, mut db) = servers.wait_for_primary(&timeline).await.context(unreachable)?;
+    let found = match usage {
+        Use::Read => servers.wait_for_any(&timeline).await,
+        _ => servers.wait_for_primary(&timeline).await,
+    };
+    let (options, mut db) = found.context(unreachable)?;
+    let is_replica = usage == Use::Read && session::is_replica(&mut db).await.context(unreachable)?;
     if usage.is_host() && is_exposed(&options) {
         audit::warn_of_configuration(
             "anyone between this host and Postgres can read and change the traffic: add sslmode=verify-full to \
@@ -192,7 +199,7 @@ async fn connect(
                  service; `caudal migrate`, and `caudal serve` in the sandbox, create a new one"
             );
         }
-        _ if is_owner => granted = schema::migrate(&mut db).await.context("cannot use the tables")?,
+        _ if is_owner && !is_replica => granted = schema::migrate(&mut db).await.context("cannot use the tables")?,
         _ => schema::check(&mut db).await.context("cannot use the tables")?,
     }
     if usage == Use::Served {
@@ -222,15 +229,19 @@ async fn connect(
         Use::Sandbox(own) => own.clone(),
         _ => recorded.unwrap_or_default(),
     };
-    let durability = durability(&policy, &mut db, usage).await?;
+    let durability = if is_replica { Durability::Local } else { durability(&policy, &mut db, usage).await? };
     db.close().await.context(unreachable)?;
     // The statements of operators' commands may well read whole tables.
-    let options = if usage == Use::Shared { options.disable_statement_logging() } else { options };
+    let options = if matches!(usage, Use::Shared | Use::Read) { options.disable_statement_logging() } else { options };
     let barrier = |pool: PgPool| Barrier::new(pool, durability, timeline.clone()).among(servers.clone());
     let pool = PgPoolOptions::new().max_connections(CONNECTIONS_MAX).acquire_timeout(CONNECTION_WAIT);
     // The pool asks again on release, and would wait for ever for a server that has vanished.
     let pool = pool.test_before_acquire(false).after_release(|db, _| Box::pin(responds(db)));
-    let pool = follow(pool, durability, timeline.clone());
+    let pool = if is_replica {
+        pool.after_connect(|db, _| Box::pin(session::prepare(db)))
+    } else {
+        follow(pool, durability, timeline.clone())
+    };
     let pool = pool.connect_with(options).await.context(unreachable)?;
     Ok((pool.clone(), barrier(pool), granted, policy))
 }

@@ -42,7 +42,7 @@ pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
     }
     let beginning = Beginning::new(&path, &recorded, &keys, &verify)?;
     let latest = recorded.latest();
-    let database = Database::open(common, Use::Shared).await?;
+    let database = Database::open(common, Use::Read).await?;
     let is_whole = beginning.is_whole();
     let checkpoint = (is_whole && records && has_folder).then(|| path.with_extension(CHECKPOINT));
     let verified = prove(&database.pool, &keys, &latest, &beginning, checkpoint.clone()).await;

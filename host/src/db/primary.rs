@@ -99,6 +99,20 @@ impl Servers {
         }
     }
 
+    /// Connects to the only server even if it is a replica, or else to the primary.
+    ///
+    /// # Errors
+    /// As [`Self::wait_for_primary`].
+    pub(crate) async fn wait_for_any(
+        &self,
+        timeline: &Timeline,
+    ) -> Result<(PgConnectOptions, PgConnection), sqlx::Error> {
+        match &self.0[..] {
+            [Server { options, .. }] => Ok((options.clone(), options.connect().await?)),
+            _ => self.wait_for_primary(timeline).await,
+        }
+    }
+
     /// The primary, unless it is on a lower timeline than any server has been on. All are asked, because one that was
     /// replaced may not know it. Fails if none replies.
     async fn find(&self, timeline: &Timeline) -> Result<Option<&PgConnectOptions>, sqlx::Error> {

@@ -64,6 +64,11 @@ pub(crate) async fn is_durable(db: &mut PgConnection) -> Result<bool, sqlx::Erro
     Ok(setting != "off")
 }
 
+/// Whether the server follows another one, so that nothing can be written.
+pub(crate) async fn is_replica(db: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar("select pg_is_in_recovery()").fetch_one(db).await
+}
+
 /// A setting that a crash of the server's machine needs and that is off.
 pub(crate) async fn unsafe_setting(db: &mut PgConnection) -> Result<Option<String>, sqlx::Error> {
     let off = "select name from pg_settings where name in ('fsync', 'full_page_writes') and setting = 'off' limit 1";
