@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::harness::TestApp;
 use crate::stand_in::{INQUIRE, REGISTER, StandIn};
-use crate::stp::{MONDAY, account_and_payee, app, notify, pass, send, status, wait};
+use crate::stp::{MONDAY, app, notify, pass, send, status, wait};
 
 /// Alterations of an order on its way to the rail, which belongs to transfer `$1`.
 const ORDERS: [&str; 10] = [
@@ -42,7 +42,7 @@ const TRIGGERS: &str = "
 
 async fn pay(app: &TestApp, user: &str) -> Uuid {
     let user = app.user(user);
-    let (from, to) = account_and_payee(&user).await;
+    let (from, to) = user.account_and_payee().await;
     user.transfer(&from, &to, "1").await.assert_status(200).id().parse().unwrap()
 }
 

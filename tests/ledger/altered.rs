@@ -7,7 +7,7 @@ use caudal::db::catalogue;
 use caudal::ledger::apply::apply;
 use caudal::ledger::batch::Context;
 use caudal::ledger::store::{Postgres, Store as _, proof};
-use caudal::ledger::{Command, Outcome};
+use caudal::ledger::{Command, Outcome, Refusal};
 use sqlx::{Connection as _, Executor as _, PgPool};
 use time::Duration;
 use uuid::Uuid;
@@ -37,7 +37,8 @@ async fn what_was_altered_is_not_acted_on(db: PgPool) {
     };
     let payee = "beneficiary where beneficiary_id = '00000000-0000-0000-0000-00000000b000'";
     let user = "app_user where owner = 'ana'";
-    let (not_found, frozen) = (Outcome::BeneficiaryNotFound, Outcome::AccountFrozen);
+    let (not_found, frozen) =
+        (Outcome::Refused(Refusal::BeneficiaryNotFound), Outcome::Refused(Refusal::AccountFrozen));
     for (row, altered, as_it_was, expected) in [
         (payee, "account_number = '9'", "account_number = '012'", &not_found),
         (payee, "name = 'Eva'", "name = 'Luis'", &not_found),

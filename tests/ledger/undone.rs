@@ -99,7 +99,7 @@ async fn what_was_done_on_a_forgery_is_found_after_it_was_undone(db: PgPool) {
     let limit = "insert into app_user (owner, per_day_limit, created_at) values ('ana', 1150, 'epoch')";
     sqlx::query(limit).execute(&db).await.unwrap();
     let store = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
-    proof::record_all(&mut *db.acquire().await.unwrap(), &key(), CONTEXT.now - Duration::DAY).await.unwrap();
+    proof::record_all(&mut db.acquire().await.unwrap(), &key(), CONTEXT.now - Duration::DAY).await.unwrap();
     fill(&db).await;
     let mut writer = store.acquire(Uuid::from_u128(1), CONTEXT.now + Duration::HOUR).await.unwrap();
     let mut connection = db.acquire().await.unwrap();

@@ -13,7 +13,9 @@ use sqlx::PgPool;
 
 use beginning::{Beginning, CHECKPOINT, PROVEN};
 use progress::Progress;
-use report::{NOT_SOUND, is_complete, print_chain, print_checked, print_differences, print_findings, print_trusted, record};
+use report::{
+    NOT_SOUND, is_complete, print_chain, print_checked, print_differences, print_findings, print_trusted, record,
+};
 
 use crate::cli::database::{Database, Use};
 use crate::cli::ledger::{heads_path, recorded_heads};

@@ -187,7 +187,7 @@ pub(crate) async fn find_beneficiaries(
     );
     let found = rows.fetch_all(db).await?.into_iter().filter_map(|row| {
         let is_recorded = is_recorded(key, row.beneficiary_id, row.content.as_deref(), row.recorded.as_deref());
-        is_recorded.then(|| Beneficiary {
+        is_recorded.then_some(Beneficiary {
             beneficiary_id: row.beneficiary_id,
             name: row.name,
             alias: row.alias,

@@ -246,9 +246,9 @@ pub enum Refusal {
     /// The hold does not exist, is another user's, or is for another account or beneficiary.
     HoldNotFound,
     /// The hold was captured, was voided or has expired.
-    HoldEnded(Hold),
+    HoldEnded(Box<Hold>),
     /// The transfer exceeds the hold.
-    HoldExceeded(Hold),
+    HoldExceeded(Box<Hold>),
     /// The key belongs to a different transfer.
     KeyReused,
     /// The rules component gave no usable answer. Nothing was decided.

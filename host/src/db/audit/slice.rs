@@ -189,8 +189,8 @@ async fn transfers(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>,
             ('each credit by the bank is on record, or opened its account',
                 t.kind = 'opening' and (c.chain_id, c.seq) is distinct from (t.chain_id, t.seq)
                 or t.kind = 'funding' and not exists (
-                    select from audit_record r where r.subject = 'funding' and r.subject_key in
-                        (t.transfer_id::text, concat_ws('/', t.transfer_id, t.credit_account_id, t.amount))
+                    select from audit_record r where r.subject = 'funding'
+                        and r.subject_key = concat_ws('/', t.transfer_id, t.credit_account_id, t.amount)
                 )),
             ('each account''s total of a day is what it sent on its last day', t.kind = 'spei'
                 and (b.sent_day >= (t.created_at at time zone 'UTC' - interval '6 hours')::date) is not true)

@@ -48,10 +48,10 @@ impl Run<'_> {
         };
         let hold = self.state.holds.get(&hold_id).filter(is_meant).ok_or(Refusal::HoldNotFound)?.hold.clone();
         if hold.status != Status::Placed || hold.expires_at <= self.context.now {
-            return Err(Refusal::HoldEnded(hold).into());
+            return Err(Refusal::HoldEnded(Box::new(hold)).into());
         }
         if order.amount > hold.amount {
-            return Err(Refusal::HoldExceeded(hold).into());
+            return Err(Refusal::HoldExceeded(Box::new(hold)).into());
         }
         Ok(Some(hold))
     }
@@ -74,7 +74,7 @@ impl Run<'_> {
             Status::Placed if status == Status::Expired && hold.expires_at > self.context.now => Outcome::HoldNotDue,
             Status::Placed => Outcome::Released(self.end(&hold, status, None)),
             before if before == status => Outcome::Released(hold),
-            _ => Refusal::HoldEnded(hold).into(),
+            _ => Refusal::HoldEnded(Box::new(hold)).into(),
         }
     }
 

@@ -163,7 +163,8 @@ async fn begin(
     let found = batches::at_or_before(db, chain_id, head.seq).await?.filter(|row| row.seq == head.seq);
     let sealed = found.map(|row| row.sealed()).transpose()?.filter(|(_, hash)| *hash == head.hash);
     let key = walk.key(chain_id);
-    if !sealed.is_some_and(|(header, hash)| key.is_none_or(|key| key.hash(&header) == hash)) {
+    let is_there = sealed.is_some_and(|(header, hash)| key.is_none_or(|key| key.hash(&header) == hash));
+    if !is_there {
         proof.add((chain_id, head.seq), "it is not there as recorded, so nothing can begin after it: verify in full");
     }
     walk.resume(chain_id, *head);
