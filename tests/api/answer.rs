@@ -1,9 +1,12 @@
 //! A router's response.
 
 use std::fmt;
+use std::panic::Location;
 
 use axum::http::{HeaderMap, StatusCode};
 use serde_json::Value;
+
+use crate::harness::TestApp;
 
 pub(crate) struct Answer {
     pub(crate) path: String,
@@ -58,5 +61,25 @@ impl Answer {
             assert!(errors.iter().any(|error| error["field"] == field), "{field} is not named: {self:?}");
         }
         self
+    }
+}
+
+/// Asserts that a request is refused and changes nothing.
+#[track_caller]
+#[expect(clippy::print_stdout, reason = "shown when the test fails")]
+pub(crate) fn refused(
+    app: &TestApp,
+    answer: impl Future<Output = Answer>,
+    status: u16,
+    code: &str,
+    field: Option<&str>,
+) -> impl Future<Output = ()> {
+    // A panic in a future does not show its caller; a failing test prints this line.
+    let caller = Location::caller();
+    async move {
+        println!("expecting {status} {code} at {caller}");
+        let before = app.rows().await;
+        answer.await.assert_problem(status, code, field);
+        assert_eq!(app.rows().await, before, "a refused request changed rows");
     }
 }

@@ -1,7 +1,6 @@
 //! The service under test, and clients for it.
 
 use std::fs;
-use std::panic::Location;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -40,7 +39,7 @@ use sqlx::PgPool;
 use time::OffsetDateTime;
 use time::macros::datetime;
 
-pub(crate) use crate::answer::Answer;
+pub(crate) use crate::answer::{Answer, refused};
 pub(crate) use crate::client::Client;
 use crate::rails::StpAt;
 pub(crate) use crate::served::{Served, as_role};
@@ -391,23 +390,3 @@ pub(crate) struct Follower(
     pub(crate) SwapperHandle,
     #[expect(dead_code, reason = "keeps its connections open")] Served,
 );
-
-/// Asserts that a request is refused and changes nothing.
-#[track_caller]
-#[expect(clippy::print_stdout, reason = "shown when the test fails")]
-pub(crate) fn refused(
-    app: &TestApp,
-    answer: impl Future<Output = Answer>,
-    status: u16,
-    code: &str,
-    field: Option<&str>,
-) -> impl Future<Output = ()> {
-    // A panic in a future does not show its caller; a failing test prints this line.
-    let caller = Location::caller();
-    async move {
-        println!("expecting {status} {code} at {caller}");
-        let before = app.rows().await;
-        answer.await.assert_problem(status, code, field);
-        assert_eq!(app.rows().await, before, "a refused request changed rows");
-    }
-}

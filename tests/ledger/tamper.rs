@@ -118,7 +118,6 @@ pub(crate) async fn fill(db: &PgPool) {
     proof::record_all(&mut db.acquire().await.unwrap(), &key(), CONTEXT.now).await.unwrap();
     fill_registry(db).await;
     let mut writer = store.acquire(Uuid::from_u128(1), CONTEXT.now).await.unwrap();
-    let open = open_account();
     let open_issued = OpenAccount {
         account_id: ISSUED_ACCOUNT,
         owner: "luis".to_owned(),
@@ -126,12 +125,12 @@ pub(crate) async fn fill(db: &PgPool) {
         issued: Some(issued),
         opening_credit: Money::ZERO,
         transfer_id: Uuid::from_u128(0xE002),
-        ..open.clone()
+        ..open_account()
     };
     let fund = Fund { transfer_id: Uuid::from_u128(0xE001), account_id: ACCOUNT, amount: Money::from_minor(5) };
     let (instant, simulated) = (RailName::Instant, RailName::Simulated);
     let commands = [
-        (instant, Command::Open(open)),
+        (instant, Command::Open(open_account())),
         (instant, Command::Fund(fund)),
         (instant, Command::Transfer(Order { remittance: told(), ..new_order(1, 10) })),
         (simulated, order(2, 20)),
@@ -145,11 +144,8 @@ pub(crate) async fn fill(db: &PgPool) {
     ];
     let operations = operations().into_iter().chain([order(6, 7)]).map(|command| (instant, command));
     for (rail, command) in commands.into_iter().chain(operations) {
-        let context = Context {
-            now: CONTEXT.now + Duration::seconds(writer.next_seq),
-            stripe: writer.stripe,
-            terms: Terms { rail, on_us: Some(SANDBOX_RANGE), ..Terms::OPEN },
-        };
+        let terms = Terms { rail, on_us: Some(SANDBOX_RANGE), ..Terms::OPEN };
+        let context = Context { now: CONTEXT.now + Duration::seconds(writer.next_seq), stripe: writer.stripe, terms };
         put_on_record(db, &key(), &command).await;
         write(&store, &mut writer, &[command], &context).await;
     }
