@@ -93,7 +93,8 @@ async fn it_advances_to_everybody_and_each_step_is_made_once_by_one_of_two_hosts
     for (epoch, step) in [(1, 0), (2, 1)] {
         for app in [&one, &two] {
             serves(app, ModelKind::Nudge, epoch, 1).await;
-            ask(app, &on_screen("home"), 150).await;
+            // Enough that a few slow answers on a busy machine leave no doubt about the others.
+            ask(app, &on_screen("home"), 400).await;
         }
         reaches(&ops, "nudge", |it| it["step"] == step + 1).await;
     }
