@@ -236,8 +236,8 @@ step("two versions are compared side by side", () => compareVersions(ops));
 
 step("identifiers can be copied", async () => {
   await ops.page.bringToFront();
-  // Tries again if the table is being drawn anew.
-  await ops.page.locator(`#versions [data-copy="${pushed}"]`).click();
+  // Tries again if the table is being drawn anew, which on a busy machine it may be at every look.
+  await ops.page.locator(`#versions [data-copy="${pushed}"]`).setWaitForStableBoundingBox(false).click();
   await ops.shows(/Copied/, "#versions");
   assert.equal(await ops.page.evaluate(() => navigator.clipboard.readText()), pushed);
 });
