@@ -274,7 +274,7 @@ create table ledger_batch (
 );
 
 -- Verification reads the rows of some batches. Rows are stored in the order of their batches, so that a summary of each
--- range of pages suffices: a few kilobytes, and inserting costs as much as without it.
+-- range of pages suffices, which takes a few kilobytes.
 create index account_by_batch on account
     using brin (chain_id uuid_minmax_multi_ops, seq int8_minmax_multi_ops) with (autosummarize = on);
 create index transfer_by_batch on transfer

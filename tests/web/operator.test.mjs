@@ -236,7 +236,7 @@ step("two versions are compared side by side", () => compareVersions(ops));
 
 step("identifiers can be copied", async () => {
   await ops.page.bringToFront();
-  // Tries again if the table is being drawn anew, which on a busy machine it may be at every look.
+  // The table may be redrawn at any time: a busy machine would never find it standing still.
   await ops.page.locator(`#versions [data-copy="${pushed}"]`).setWaitForStableBoundingBox(false).click();
   await ops.shows(/Copied/, "#versions");
   assert.equal(await ops.page.evaluate(() => navigator.clipboard.readText()), pushed);

@@ -13,7 +13,6 @@ use super::claims::TokenConfig;
 /// The type of access tokens (RFC 9068), which hosts outside the sandbox require by default.
 const ACCESS_TOKEN: &str = "at+jwt";
 
-/// In production, users get their tokens from the bank's login.
 pub struct Minter {
     key: EncodingKey,
     header: Header,

@@ -13,7 +13,6 @@ use crate::clock::Clock;
 use crate::config::{Common, Token};
 use crate::domain::text::is_blank;
 
-/// For the sandbox: a day's work.
 const SANDBOX_TTL: Duration = Duration::from_hours(24);
 
 /// The longest that hosts outside the sandbox accept by default.

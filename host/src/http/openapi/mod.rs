@@ -232,7 +232,7 @@ fn is_of(of: Of, operation: &Operation, callers: Callers) -> bool {
     let Operation { body, query, .. } = operation;
     match of {
         Of::Any => true,
-        // Whoever operates the service is not limited.
+        // Operators are not limited.
         Of::Public => callers == Callers::Public,
         Of::Internal => callers == Callers::Internal,
         Of::Token => operation.auth != Auth::Public,
