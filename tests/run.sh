@@ -17,14 +17,35 @@ trap 'rm -rf "$scratch"' EXIT
 # Steps in the background ignore Ctrl-C.
 trap 'trap "" TERM; kill 0; exit 130' INT
 
+# More failing steps than this are no accident of a busy machine.
+readonly REPEATED_MAX=2
+
 # COMMAND...: a step that prints how many of its tests passed. Its output is printed when it ends, in one piece.
 counted() {
     while (($(jobs -rp | wc -l) >= at_once)); do wait -n || true; done
-    {
-        out=$(mktemp "$scratch/out.XXXXXX")
-        "$@" >"$out" 2>&1 || echo "$*" >>"$scratch/failed"
-        flock "$scratch" tee -a "$scratch/log" <"$out"
-    } &
+    attempt "$scratch/failed" "$@" &
+}
+
+# LIST COMMAND...: adds the command to the list if it fails.
+attempt() {
+    local list=$1 out log=$scratch/log
+    shift
+    out=$(mktemp "$scratch/out.XXXXXX")
+    "$@" >"$out" 2>&1 || { printf '%q ' "$@" && echo; } >>"$list"
+    grep -qsFx "$(printf '%q ' "$@")" "$list" && log=$list.log
+    flock "$scratch" tee -a "$log" <"$out"
+}
+
+# A step that fails beside others and passes alone is reported as flaky.
+repeat_failed() {
+    local step
+    [[ -e $scratch/failed ]] && (($(wc -l <"$scratch/failed") <= REPEATED_MAX)) || return 0
+    mv "$scratch/failed" "$scratch/first"
+    rm -f "$scratch/failed.log"
+    while read -r step; do
+        eval "attempt $scratch/failed $step" </dev/null
+        grep -qsFx "$step " "$scratch/failed" || echo "FLAKY: $step" >>"$scratch/flaky"
+    done <"$scratch/first"
 }
 
 # NAME COMMAND...: a step that is one test; with status 3 this machine cannot have what it needs.
@@ -91,13 +112,15 @@ steps_drills() {
 
 "steps_$1"
 wait
+[[ $1 == drills ]] || repeat_failed
 
 echo
 # What a machine could not check must not pass for checked.
 grep -o 'NOT CHECKED: .*' "$scratch/log" | sort -u || true
+cat "$scratch/flaky" 2>/dev/null || true
 sed 's/^/FAILED: /' "$scratch/failed" 2>/dev/null || true
-awk '/^test result:/ { passed += $4; failed += $6 }
+cat "$scratch"/*log | awk '/^test result:/ { passed += $4; failed += $6 }
      $2 == "pass" && NF == 3 { passed += $3 }
      $2 == "fail" && NF == 3 { failed += $3 }
-     END { printf "%d passed, %d failed\n", passed, failed }' "$scratch/log"
+     END { printf "%d passed, %d failed\n", passed, failed }'
 [[ ! -e $scratch/failed ]]

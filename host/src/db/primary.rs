@@ -85,12 +85,12 @@ impl Servers {
         let deadline = Instant::now() + PROMOTION_TIME_MAX;
         loop {
             if let [Server { options, .. }] = &self.0[..] {
-                let mut db = options.connect().await?;
+                let mut db = unhurried(options).await?;
                 if look(&mut db).await?.is_primary {
                     return Ok((options.clone(), db));
                 }
             } else if let Some(options) = self.find(timeline).await? {
-                return Ok((options.clone(), options.connect().await?));
+                return Ok((options.clone(), unhurried(options).await?));
             }
             if Instant::now() > deadline {
                 return Err(unavailable("none of the servers in DATABASE_URL is a primary"));
@@ -108,7 +108,7 @@ impl Servers {
         timeline: &Timeline,
     ) -> Result<(PgConnectOptions, PgConnection), sqlx::Error> {
         match &self.0[..] {
-            [Server { options, .. }] => Ok((options.clone(), options.connect().await?)),
+            [Server { options, .. }] => Ok((options.clone(), unhurried(options).await?)),
             _ => self.wait_for_primary(timeline).await,
         }
     }
@@ -189,6 +189,11 @@ impl Server {
         *self.db.lock().await = Some(db);
         Ok(seen)
     }
+}
+
+/// A connection that does not warn of slow statements: migrations are.
+async fn unhurried(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
+    options.clone().disable_statement_logging().connect().await
 }
 
 impl From<PgConnectOptions> for Servers {

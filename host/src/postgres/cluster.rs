@@ -137,7 +137,9 @@ impl Cluster {
     }
 
     pub(super) async fn create_database(&self) -> Result<()> {
-        let mut db = self.options("postgres").connect().await.context("cannot connect to the private Postgres")?;
+        // A busy disk makes the creation slow, which is nothing to warn of.
+        let options = self.options("postgres").disable_statement_logging();
+        let mut db = options.connect().await.context("cannot connect to the private Postgres")?;
         let exists = sqlx::query_scalar::<_, bool>("select exists (select from pg_database where datname = $1)");
         if !exists.bind(NAME).fetch_one(&mut db).await.context("cannot list databases")? {
             db.execute("create database caudal").await.context("cannot create the database")?;
