@@ -104,9 +104,9 @@ steps_drills() {
     single "the drill lost nothing" tests/ha/run.sh drill "$CAUDAL"
     single "the backup was restored" tests/ha/run.sh restore "$CAUDAL"
     CAUDAL_LOSING_RUNS=10 CAUDAL_POSTGRES_FAULT_SECONDS=70 files tests/ha/*.test.mjs
-    CAUDAL_SOAK_SECONDS=30 counted cargo test --locked --package caudal --test soak -- --nocapture --test-threads 1
-    counted cargo test --locked --package caudal --test simulation -- --seeds 20000
-    FUZZ_SECONDS=60 counted cargo test --locked --package caudal --test fuzz
+    CAUDAL_SOAK_SECONDS=30 counted "${tests[@]}" --test soak -- --nocapture --test-threads 1
+    counted "${tests[@]}" --test simulation -- --seeds 20000
+    FUZZ_SECONDS=60 counted "${tests[@]}" --test fuzz
     single "the contract holds" tests/contract/schemathesis.sh "$CAUDAL" 1000
 }
 
