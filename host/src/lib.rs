@@ -45,7 +45,5 @@ pub(crate) mod telemetry;
 pub mod wasm;
 pub(crate) mod workers;
 
+pub use db::schema::MIGRATOR;
 pub use http::{assist_router, ledger_router};
-
-/// The database schema, applied by `caudal migrate`, or by a command whose role owns the tables.
-pub static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("../migrations");

@@ -1,9 +1,8 @@
 //! No import cycles between files of the host. What a module re-exports belongs to the file that defines it.
-//! An import that a comment justifies does not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::imports::{Modules, imports, is_justified, module_path};
+use crate::imports::{Modules, imports, module_path};
 use crate::source::{Source, assert_clean, host};
 
 /// For each file, the files that it imports from, with the line of the first import.
@@ -18,7 +17,7 @@ fn graph(sources: &[Source]) -> Graph<'_> {
         let edges = graph.entry(&source.path).or_default();
         for import in imports(source) {
             let Some(target) = modules.defining(&import.path).map(|module| paths[&module]) else { continue };
-            if target != source.path && !is_justified(source, import.line) {
+            if target != source.path {
                 edges.entry(target).or_insert(import.line);
             }
         }

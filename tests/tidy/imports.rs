@@ -24,13 +24,6 @@ pub(crate) struct Import {
     name: Option<String>,
 }
 
-/// Justifies an import against the direction of the layout, on its line or on the one above.
-const JUSTIFICATION: &str = "// upward: ";
-
-pub(crate) fn is_justified(source: &Source, line: usize) -> bool {
-    source.text.lines().skip(line.saturating_sub(2)).take(2).any(|text| text.contains(JUSTIFICATION))
-}
-
 /// `["http", "error"]` for `host/src/http/error.rs`; none for the binary, which is another crate.
 pub(crate) fn module_path(path: &str) -> Option<Vec<String>> {
     let path = path.strip_prefix("host/src/")?.strip_suffix(".rs")?;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::imports::{imports, is_justified, module_path};
+use crate::imports::{imports, module_path};
 use crate::source::{Source, assert_clean, assert_each_breaks, host};
 
-/// What each module may import besides itself. To import anything else, a line needs a comment that justifies it.
-const LAYERS: [(&str, &[&str]); 32] = [
-    ("lib", &["http"]),
+/// What each module may import besides itself.
+const LAYERS: [(&str, &[&str]); 31] = [
+    ("lib", &["http", "db"]),
     ("main", &["cli", "config"]),
     ("cli", &["serve", "app", "http", "postgres", "config", "*"]),
     ("serve", &["schedules", "app", "http", "*"]),
@@ -29,7 +29,7 @@ const LAYERS: [(&str, &[&str]); 32] = [
     ("rail", &["ledger", "metrics", "telemetry", "client", "workers", "db", "sealing", "domain", "clock"]),
     ("client", &[]),
     ("workers", &[]),
-    ("db", &["telemetry", "sealing", "domain", "clock", "MIGRATOR"]),
+    ("db", &["telemetry", "sealing", "domain", "clock"]),
     ("metrics", &[]),
     ("telemetry", &["client"]),
     ("sealing", &[]),
@@ -40,11 +40,10 @@ const LAYERS: [(&str, &[&str]); 32] = [
     ("config", &["*"]),
     ("clock", &[]),
     ("domain", &["schema"]),
-    ("MIGRATOR", &[]),
 ];
 
 /// What `*` stands for: the service's parts below `app`.
-const PARTS: [&str; 23] = [
+const PARTS: [&str; 22] = [
     "audit",
     "metrics",
     "telemetry",
@@ -67,7 +66,6 @@ const PARTS: [&str; 23] = [
     "wasm",
     "clock",
     "domain",
-    "MIGRATOR",
 ];
 
 fn layers(sources: &[Source]) -> Vec<String> {
@@ -83,14 +81,9 @@ fn layers(sources: &[Source]) -> Vec<String> {
             let Some(name) = import.path.first() else { continue };
             let known = LAYERS.iter().any(|(module, _)| module == name);
             let is_part = allowed.contains(&"*") && PARTS.contains(&name.as_str());
-            // One complaint about each module, and one justification, is enough for a file.
-            if known
-                && name != module
-                && !is_part
-                && !allowed.contains(&name.as_str())
-                && seen.insert(name.clone())
-                && !is_justified(source, import.line)
-            {
+            let is_allowed = name == module || is_part || allowed.contains(&name.as_str());
+            // One complaint about each module is enough for a file.
+            if known && !is_allowed && seen.insert(name.clone()) {
                 complaints
                     .push(source.at(import.line, &format!("{module} imports {name}: {}", import.path.join("::"))));
             }
@@ -116,6 +109,4 @@ fn imports_against_the_direction_are_found() {
             ("host/src/helpers.rs", "//! A.\n"),
         ],
     );
-    let justified = "//! A.\n// upward: a reason\nuse crate::http::A;\nuse crate::http::B; // upward: another\n";
-    assert_clean(layers(&[Source::new("host/src/db/a.rs", justified)]));
 }

@@ -6,7 +6,9 @@ use sqlx::migrate::{AppliedMigration, Migrate as _, MigrateError, Migrator};
 use sqlx::{Executor as _, PgConnection};
 
 use super::{catalogue, roles};
-use crate::MIGRATOR;
+
+/// The database schema, applied by `caudal migrate`, or by a command whose role owns the tables.
+pub static MIGRATOR: Migrator = sqlx::migrate!("../migrations");
 
 /// Postgres' code for a table that does not exist.
 const UNDEFINED_TABLE: &str = "42P01";
@@ -14,7 +16,7 @@ const UNDEFINED_TABLE: &str = "42P01";
 /// Postgres' code for a lock that was not granted in time.
 const LOCK_NOT_AVAILABLE: &str = "55P03";
 
-/// Whatever needs a table waits behind a migration that waits for it, so a migration does not wait for longer.
+/// A migration that waits for a lock blocks every later query of that table, so it soon gives up.
 const LOCK_TIMEOUT: &str = "set lock_timeout = '2s'";
 
 /// How often a migration asks for its locks, and the pause in which what waited behind it goes on.

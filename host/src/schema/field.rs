@@ -11,6 +11,11 @@ pub struct Declaration {
     pub fields: &'static [Field],
 }
 
+/// A declared struct.
+pub trait Record {
+    const DECLARATION: Declaration;
+}
+
 /// One field.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {

@@ -9,10 +9,10 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::field::{Alias, Declaration, Field};
+use super::field::{Alias, Declaration, Field, Record};
 use super::literal::{Fault, Literal, read_items};
 use super::object::{Member, ObjectError, split};
-use super::record::{FromFields, answer};
+use super::record::answer;
 
 /// Faults after which the rest of a list is not read: enough to show a mistake that every item has.
 const LIST_FAULTS_MAX: usize = 100;
@@ -27,6 +27,12 @@ answer! {
         /// Completes the sentence that begins with the field's name.
         pub detail: String { example: "\"is required\"" },
     }
+}
+
+/// A record that is read from requests.
+pub trait FromFields: Record + Sized {
+    /// Reads the fields in the order of their declaration; faults are recorded.
+    fn from_fields(fields: &mut Fields) -> Self;
 }
 
 /// A request that is refused.

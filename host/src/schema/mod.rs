@@ -17,12 +17,12 @@ pub mod text;
 pub(crate) mod typescript;
 mod value;
 
-pub use field::{Alias, Declaration, Field, Shape, TextForm};
-pub use fields::{Columns, FieldError, Fields, Invalid};
+pub use field::{Alias, Declaration, Field, Record, Shape, TextForm};
+pub use fields::{Columns, FieldError, Fields, FromFields, Invalid};
 pub(crate) use literal::parse_uuid;
 pub use literal::{Fault, Literal};
 pub use object::ObjectError;
-pub use record::{FromFields, Record, ToFields};
+pub use record::ToFields;
 pub(crate) use record::{answer, record, request};
 pub use serde::Serializer;
 pub(crate) use value::write_number;

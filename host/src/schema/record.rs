@@ -18,20 +18,7 @@
 use serde::Serializer;
 use serde::ser::SerializeStruct;
 
-use super::field::Declaration;
-// upward: a record is read from fields, and one of their errors is a record.
-use super::fields::Fields;
-
-/// A declared struct.
-pub trait Record {
-    const DECLARATION: Declaration;
-}
-
-/// A record that is read from requests.
-pub trait FromFields: Record + Sized {
-    /// Reads the fields in the order of their declaration; faults are recorded.
-    fn from_fields(fields: &mut Fields) -> Self;
-}
+use super::field::Record;
 
 /// A record that is written to answers.
 pub trait ToFields: Record {

@@ -14,10 +14,10 @@ use uuid::Uuid;
 
 use crate::clock::timestamp;
 
-use super::field::{Field, Shape, TextForm};
-use super::fields::Fields;
+use super::field::{Field, Record, Shape, TextForm};
+use super::fields::{Fields, FromFields};
 use super::literal::{Fault, Literal, parse_uuid, read_boolean, read_integer, read_items, read_number, read_text};
-use super::record::{FromFields, Record, ToFields};
+use super::record::ToFields;
 
 /// A type that a field can have.
 pub trait Value {
