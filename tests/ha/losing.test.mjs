@@ -20,10 +20,10 @@ import { Processes, sleep, until } from "./processes.mjs";
 const RUNS = Number(process.env.CAUDAL_LOSING_RUNS ?? 1);
 
 /**
- * How long clients ask for a transfer that no standby has, in milliseconds: longer than the 15 s that a host tries to
+ * How long clients ask for a transfer that no standby has, in milliseconds: longer than the 20 s that a host tries to
  * find out a command's outcome, so that its last word is heard.
  */
-const ASKED_MS = 18_000;
+const ASKED_MS = 23_000;
 /** Longest time that a client waits for one answer meanwhile, in milliseconds. */
 const ANSWER_MS = 25_000;
 /** How long the host lets requests wait for a primary: shortly, so that it answers often while nothing is confirmed. */

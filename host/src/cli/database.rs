@@ -311,7 +311,7 @@ fn follow(pool: PgPoolOptions, durability: Durability, timeline: Timeline) -> Pg
         })
     })
     .before_acquire(move |db, connection| {
-        let is_usable = newest.is_newer_than(connection.age);
+        let is_usable = newest.is_current(connection.age);
         // Asking every time would double what the database does for a read.
         let is_trusted = connection.idle_for <= IDLE_TRUSTED;
         Box::pin(async move { Ok(is_usable && (is_trusted || responds(db).await?)) })

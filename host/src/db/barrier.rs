@@ -42,7 +42,7 @@ pub struct Barrier {
     questions: Arc<Turns>,
 }
 
-/// Callers share turns: one that began after a call serves it.
+/// Callers share turns: one that begins after a call was made serves it too.
 #[derive(Debug, Default)]
 struct Turns {
     begun: AtomicU64,
@@ -115,8 +115,8 @@ impl Barrier {
         if confirmed == view { Ok(()) } else { Err(unavailable(REPLACED).into()) }
     }
 
-    /// Runs a write, from taking a connection to its commit, which is confirmed if it succeeds. An error means that the
-    /// outcome is unknown if the write itself succeeded.
+    /// Runs a write, from taking a connection to its commit, which is confirmed if it succeeds. If it cannot be
+    /// confirmed, that is an error, and the outcome is unknown.
     pub(crate) async fn confirmed<T>(
         &self,
         write: impl Future<Output = Result<T, sqlx::Error>>,

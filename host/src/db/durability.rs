@@ -95,7 +95,7 @@ impl Durability {
         }
     }
 
-    /// Runs a write. With replication, an error means that the outcome is unknown if the write itself succeeded.
+    /// Runs a write. If it succeeds but cannot be confirmed, that is an error, and the outcome is unknown.
     pub(super) async fn confirmed<T>(
         self,
         write: impl Future<Output = Result<T, sqlx::Error>>,

@@ -51,7 +51,7 @@ pub(crate) async fn read_whole_tables(transaction: &mut PgConnection) -> Result<
 }
 
 /// Lifts the timeout for the rest of a transaction. Its statements read parts of large tables by key, so plans must not
-/// scan them, through an index neither, nor share such a scan among processes; which parts is known only when they run.
+/// scan whole tables, not even through an index, nor run in parallel; which parts is known only when they run.
 pub(crate) async fn read_parts(transaction: &mut PgConnection) -> Result<(), sqlx::Error> {
     let settings = "set local statement_timeout = 0; set local plan_cache_mode = auto; \
         set local random_page_cost = 1.1; set local max_parallel_workers_per_gather = 0";

@@ -50,8 +50,8 @@ impl Timeline {
         View(self.0.number.load(SeqCst))
     }
 
-    /// Whether a connection of this age cannot belong to an older timeline.
-    pub(crate) fn is_newer_than(&self, age: Duration) -> bool {
+    /// Whether a connection of this age was opened on the newest timeline.
+    pub(crate) fn is_current(&self, age: Duration) -> bool {
         let seen_at = self.0.seen_at.lock().unwrap_or_else(PoisonError::into_inner);
         seen_at.is_none_or(|seen_at| age <= seen_at.elapsed())
     }
@@ -69,12 +69,12 @@ mod tests {
     fn a_promotion_ends_older_connections_and_views() {
         let (timeline, age) = (Timeline::default(), Duration::from_secs(1));
         timeline.note(3);
-        assert!(timeline.is_newer_than(age), "nothing is older than the first one");
+        assert!(timeline.is_current(age), "nothing is older than the first one");
         let view = timeline.view();
         timeline.note(2);
         assert_eq!(timeline.view(), view);
         timeline.note(4);
         assert!(timeline.is_newest(4) && !timeline.is_newest(3) && timeline.view() != view);
-        assert!(!timeline.is_newer_than(age) && timeline.is_newer_than(Duration::ZERO));
+        assert!(!timeline.is_current(age) && timeline.is_newer_than(Duration::ZERO));
     }
 }

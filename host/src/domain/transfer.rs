@@ -25,7 +25,7 @@ impl Status {
 }
 
 super::text_enum! {
-    /// The purpose of a transfer.
+    /// What caused a transfer.
     Kind {
         /// A user's transfer through SPEI.
         Spei = "spei",

@@ -2,15 +2,14 @@
 
 mod conversions;
 mod kind;
+mod response;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderName, StatusCode, header};
 use time::OffsetDateTime;
 
-use crate::audit::{HOST_REFUSED, LIMIT_REACHED, SCOPE_REFUSED, TOKEN_REFUSED};
 use crate::auth::Refusal;
 use crate::clock::timestamp;
 use crate::domain::hold::Status;
@@ -18,10 +17,11 @@ use crate::domain::money::{INVALID_AMOUNT, Money};
 use crate::domain::rollout::RolloutState;
 use crate::domain::rules::Violation;
 use crate::domain::{approval, schedule, transfer};
-use crate::http::problem::{Problem, detail_of, summary};
+use crate::http::problem::{detail_of, summary};
 use crate::models::ScoreError;
 use crate::models::publishing::published::NotPublishable;
 use crate::schema::FieldError;
+pub(crate) use kind::Failure;
 use kind::REJECTED;
 pub use kind::{Kind, Of};
 
@@ -124,9 +124,9 @@ problems! {
     ScopeMissing(scope: &'static str) = FORBIDDEN, "insufficient-scope", "The token lacks a scope",
         format!("This requires a token with the scope {scope}."), of: Token;
     ClientRefused = FORBIDDEN, "insufficient-scope", "The token's client may not operate",
-        "Use a token of another client: one in --operator-client, or without that setting not the bank page's.", of: Token;
+        "Use a token issued to a client that --operator-client names or, without that setting, to any but the bank page's.", of: Token;
     NoPerson = FORBIDDEN, "insufficient-scope", "This takes two people",
-        "The token was obtained by client credentials, which anybody may have: use one that a person signed in for.", of: Token;
+        "This token identifies a program, not a person: use one obtained by signing in.", of: Token;
     /// They proposed it.
     SamePerson = FORBIDDEN, "second-person-required", "Another person has to approve it",
         "You proposed this action: another operator has to approve it, or you can withdraw it.";
@@ -205,8 +205,8 @@ problems! {
     /// which `components/model/src/rules.rs` words.
     Rejected(violations: Vec<Violation>) = BAD_REQUEST, REJECTED, "The transfer was refused",
         violations.first().map_or_else(String::new, detail_of), of: Transfer;
-    CursorExpired = GONE, "cursor-expired", "The events went on in another history",
-        "is of a history that ended when events were lost: listen from now on, then read the lists again", field: "from";
+    CursorExpired = GONE, "cursor-expired", "The cursor is no longer valid",
+        "belongs to a history that ended when events were lost: listen from now on, then read the lists again", field: "from";
     KeyReused = UNPROCESSABLE_ENTITY, "idempotency-key-reused", "The idempotency key belongs to another request",
         "was used for another request; use a new key", field: "Idempotency-Key", of: Transfer;
 
@@ -294,26 +294,10 @@ impl Error {
         }
     }
 
-    /// Whether the same request may succeed later although nobody does anything about it.
+    /// Whether the same request may succeed later without anyone intervening.
     pub(crate) fn is_temporary(&self) -> bool {
         let status = self.row().0.status;
         status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS
-    }
-
-    fn refusal(&self) -> Option<[&'static str; 2]> {
-        match self {
-            Self::TokenMissing => Some([TOKEN_REFUSED, "missing"]),
-            Self::TokenInvalid(reason) | Self::ProofInvalid(reason) => Some([TOKEN_REFUSED, reason.name()]),
-            Self::KeysUnknown => Some([TOKEN_REFUSED, "keys-unknown"]),
-            Self::ScopeMissing(scope) => Some([SCOPE_REFUSED, scope]),
-            Self::ClientRefused => Some([SCOPE_REFUSED, "client"]),
-            Self::TooManyRequests(limit) => Some([LIMIT_REACHED, limit]),
-            Self::TooManyChecks => Some([LIMIT_REACHED, "payee-checks"]),
-            Self::TooManyRefusals => Some([LIMIT_REACHED, "refusals"]),
-            Self::TooManyPending => Some([LIMIT_REACHED, "pending"]),
-            Self::HostNotAllowed => Some([HOST_REFUSED, "name"]),
-            _ => None,
-        }
     }
 
     pub(crate) fn log(&self) {
@@ -330,53 +314,12 @@ impl Error {
     }
 }
 
-/// What a failed request is counted as.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Failure {
-    pub(crate) kind: &'static Kind,
-    /// Event and reason, if it was refused for security.
-    pub(crate) refusal: Option<[&'static str; 2]>,
-    /// What it would have waited for too long.
-    pub(crate) shed: Option<&'static str>,
-}
-
-impl IntoResponse for Error {
-    fn into_response(self) -> Response {
-        self.log();
-        let (kind, detail) = self.row();
-        let refusal = self.refusal();
-        let shed = if let Self::Shed(stage) = self { Some(stage) } else { None };
-        let mut problem = Problem { code: kind.code.into(), title: kind.title, detail, errors: Vec::new() };
-        match self {
-            Self::InvalidAmount(errors)
-            | Self::Invalid(errors)
-            | Self::Unprocessable(errors)
-            | Self::ComponentRefused(errors) => problem.errors = errors,
-            Self::Rejected(violations) => {
-                problem.errors = violations.into_iter().map(FieldError::from).collect();
-                if let Some(first) = problem.errors.first() {
-                    problem.code = first.code.clone();
-                }
-            }
-            _ => {
-                if let Some(field) = kind.field {
-                    problem.errors = vec![FieldError::new(field, kind.code, problem.detail.as_ref())];
-                    problem.detail = summary(&problem.errors).into();
-                }
-            }
-        }
-        let mut response = kind.status.into_response();
-        let header = kind.header.clone().map(|(name, value)| (name, HeaderValue::from_static(value)));
-        response.headers_mut().extend(header);
-        response.extensions_mut().insert(problem);
-        response.extensions_mut().insert(Failure { kind, refusal, shed });
-        response
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use axum::response::IntoResponse as _;
+
     use super::*;
+    use crate::http::problem::Problem;
 
     #[test]
     fn a_code_has_one_status_unless_the_apis_differ() {

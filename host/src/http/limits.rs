@@ -6,7 +6,7 @@ use std::time::Duration;
 pub const BODY_BYTES_MAX: usize = 64 << 10;
 
 /// Longest time from a request's head to its response, including the body, so that a slow sender cannot hold
-/// a connection forever. Longer than the ledger waits for a command and looks up its outcome.
+/// a connection forever. Work that has begun goes on after it, so its outcome is unknown to the client.
 pub const REQUEST_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// How long a 429 is held back: a client that ignores `Retry-After` asks four times a second over each connection, not

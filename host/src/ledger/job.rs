@@ -91,7 +91,7 @@ pub enum LedgerError {
     /// This host must record its decisions and could not. Nothing was written.
     #[error(transparent)]
     DecisionNotRecorded(#[from] DecisionLogError),
-    /// A constraint failed that no race can violate. Nothing was written.
+    /// Postgres refused the batch, or could not be reached before it was sent. Nothing was written.
     #[error("the database refused the batch")]
     Refused(#[source] Arc<sqlx::Error>),
     /// A bug, logged where it happened. The commit may have happened.

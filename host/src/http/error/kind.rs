@@ -50,3 +50,13 @@ impl Kind {
         (!is_rejected).then_some(self.code).into_iter().chain(CODES.into_iter().filter(move |_| is_rejected))
     }
 }
+
+/// What a failed request is counted as.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Failure {
+    pub(crate) kind: &'static Kind,
+    /// Event and reason, if it was refused for security.
+    pub(crate) refusal: Option<[&'static str; 2]>,
+    /// What it would have waited for too long.
+    pub(crate) shed: Option<&'static str>,
+}
