@@ -20,23 +20,15 @@ create table schedule (
     owner text collate "C" not null,
     -- The Idempotency-Key of the request that made it.
     creation_key text collate "C" constraint schedule_key_length check (char_length(creation_key) between 1 and 255),
-    account_id uuid not null,
-    -- The payee may be deleted.
-    beneficiary_id uuid not null,
+    -- What each occurrence sends: the body of the request for such a transfer. Its payee may be deleted.
+    request jsonb not null constraint schedule_request check (((request -> 'amount')::numeric > 0) is true),
     -- When the schedule was made.
     beneficiary_name text not null,
-    amount bigint not null constraint schedule_amount check (amount > 0),
     recurrence text not null constraint schedule_recurrence check (recurrence in ('once', 'weekly', 'monthly')),
     -- Dates are Mexico City's.
     first_date date not null,
     last_date date,
     times int constraint schedule_times check (times > 0),
-    -- What each occurrence tells the payee.
-    concept text constraint schedule_concept check (char_length(concept) between 1 and 40),
-    numeric_reference int constraint schedule_numeric_reference check (numeric_reference between 1 and 9999999),
-    -- What the client said about itself when it made the schedule.
-    is_new_device boolean not null,
-    geolocation_changed boolean not null,
     created_at timestamptz not null,
     status text not null constraint schedule_status check (status in ('active', 'finished', 'cancelled', 'ended')),
     -- Of the next occurrence, which is how many are over.

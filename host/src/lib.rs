@@ -11,8 +11,8 @@
 //! - [`outbox`]: transfer events for consumers; [`analytics`]: usage events, with consent.
 //! - [`metrics`]: what a host counts; its audit log tells of what concerns security.
 //! - [`sealing`]: keyed hashes of rows; [`auth`]: bearer tokens and scopes; [`db`]: all SQL outside the ledger.
+//! - [`schedules`]: sends scheduled transfers as requests send theirs.
 //! - [`http`]: the APIs, [`ledger_router`] and [`assist_router`].
-//! - [`schedules`]: sends scheduled transfers through the same handlers.
 //! - [`app`]: wires the service; [`config`], [`cli`] and [`postgres`] start it.
 
 pub mod analytics;
@@ -31,6 +31,7 @@ pub mod http;
 pub mod ledger;
 pub mod metrics;
 pub mod models;
+pub(crate) mod orders;
 pub mod outbox;
 pub mod payees;
 pub mod postgres;

@@ -3,6 +3,8 @@
 //! Every host does. A claim keeps two of them from doing the same work, and the idempotency key of an occurrence keeps
 //! them from sending it twice if they do.
 
+pub(crate) mod occurrences;
+
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,9 +14,10 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::db::connections::AcquireError;
 use crate::db::schedules::{changes, claims};
-use crate::http::ledger::occurrences::{self, Attempt, CLAIM, Step};
-use crate::http::ledger::orders::CircumstancesRequest;
+use crate::domain::order::Circumstances;
+use crate::schema::Flat;
 use crate::workers::Workers;
+use occurrences::{Attempt, CLAIM, Step};
 
 /// Pause between two polls.
 const POLL_EVERY: Duration = Duration::from_secs(5);
@@ -106,10 +109,9 @@ impl Scheduler {
         };
         drop(db);
         // What its owner sent before from this schedule was not sent by a stranger.
-        let (is_new_device, geolocation_changed) = (schedule.is_new_device, schedule.geolocation_changed);
-        let circumstances =
-            CircumstancesRequest::without_client(is_new_device && !was_sent, geolocation_changed && !was_sent);
-        let answer = occurrences::send(app, &schedule, date, circumstances).await;
+        let usual = Circumstances { is_new_device: Some(false), geolocation_changed: Some(false) };
+        let Flat(planned) = schedule.request.circumstances.clone();
+        let answer = occurrences::send(app, &schedule, date, if was_sent { usual } else { planned }, None).await;
         occurrences::record(app, &schedule, date, &answer.result).await.map(Some)
     }
 

@@ -49,7 +49,10 @@ async fn a_crash_between_sending_and_recording_sends_nothing_twice(db: PgPool) {
     assert_eq!(ana.over(&again).await.len(), 0, "the claim is not over");
     ana.set_clock("2026-11-22T15:03:00Z");
     ana.act(&cancelled, "cancel", json!({})).await.assert_status(200);
-    ana.execute("update schedule set attempt_at = attempt_at + interval '30 minutes' where amount = 400").await;
+    ana.execute(
+        "update schedule set attempt_at = attempt_at + interval '30 minutes' where request @> '{\"amount\": 4}'",
+    )
+    .await;
     ana.at("2026-11-22T15:03:01Z").await;
     for id in [&again, &cancelled] {
         assert_eq!(ana.over(id).await, ["2026-11-22 sent"]);
@@ -244,11 +247,12 @@ async fn what_was_altered_is_not_sent(db: PgPool) {
     let id = ana.plan(1.0, json!({"recurrence": "weekly"})).await;
     ana.at("2026-11-22T15:00:00Z").await;
     for alteration in [
-        "update schedule set amount = 999999",
+        "update schedule set request = request || '{\"amount\": 9999.99}'",
         "update schedule set next_date = '2026-11-22', ordinal = 0",
         "update occurrence set outcome = 'skipped', transfer_id = null",
         "delete from occurrence",
-        "update schedule set beneficiary_id = gen_random_uuid()",
+        "update schedule set request = request || jsonb_build_object('toBeneficiaryId', gen_random_uuid())",
+        "update schedule set request = '{\"amount\": 1}'",
     ] {
         let keep = "create table kept as select * from schedule; create table kept_over as select * from occurrence";
         let restore = "delete from occurrence; delete from schedule; insert into schedule select * from kept; \

@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::Position;
-use crate::domain::schedule::{Occurrence, Schedule};
-use stored::{OccurrenceRow, Row};
+use super::{Position, unknown_text};
+use crate::domain::schedule::{Occurrence, Outcome, Schedule};
+use stored::{Row, find};
 
 /// Newest first, after `position`.
 pub(crate) async fn list_schedules(
@@ -25,9 +25,8 @@ pub(crate) async fn list_schedules(
     let rows = sqlx::query_as!(
         Row,
         r#"
-        select schedule_id, owner, creation_key, account_id, beneficiary_id, beneficiary_name, amount, recurrence,
-            first_date, last_date, times, concept, numeric_reference, is_new_device, geolocation_changed, created_at,
-            status, ordinal, next_date, waiting_until
+        select schedule_id, owner, creation_key, request::text as "request!", beneficiary_name, recurrence, first_date,
+            last_date, times, created_at, status, ordinal, next_date, waiting_until
         from schedule
         where owner = $1
             and (created_at, schedule_id) < (
@@ -50,18 +49,7 @@ pub(crate) async fn find_schedule(
     owner: &str,
     schedule_id: Uuid,
 ) -> Result<Option<Schedule>, sqlx::Error> {
-    let row = sqlx::query_as!(
-        Row,
-        r#"
-        select schedule_id, owner, creation_key, account_id, beneficiary_id, beneficiary_name, amount, recurrence,
-            first_date, last_date, times, concept, numeric_reference, is_new_device, geolocation_changed, created_at,
-            status, ordinal, next_date, waiting_until
-        from schedule where owner = $1 and schedule_id = $2
-        "#,
-        owner,
-        schedule_id,
-    );
-    row.fetch_optional(db).await?.map(Row::read).transpose()
+    Ok(find(db, schedule_id).await?.filter(|it| it.owner == owner))
 }
 
 /// The schedule that a request with this idempotency key made.
@@ -70,18 +58,13 @@ pub(crate) async fn find_by_key(
     owner: &str,
     creation_key: &str,
 ) -> Result<Option<Schedule>, sqlx::Error> {
-    let row = sqlx::query_as!(
-        Row,
-        r#"
-        select schedule_id, owner, creation_key, account_id, beneficiary_id, beneficiary_name, amount, recurrence,
-            first_date, last_date, times, concept, numeric_reference, is_new_device, geolocation_changed, created_at,
-            status, ordinal, next_date, waiting_until
-        from schedule where owner = $1 and creation_key = $2
-        "#,
+    let id = sqlx::query_scalar!(
+        "select schedule_id from schedule where owner = $1 and creation_key = $2",
         owner,
         creation_key,
     );
-    row.fetch_optional(db).await?.map(Row::read).transpose()
+    let Some(id) = id.fetch_optional(&mut *db).await? else { return Ok(None) };
+    find(db, id).await
 }
 
 /// How many of a user's schedules are active, up to `limit`.
@@ -118,14 +101,10 @@ pub(crate) async fn last_occurrences(
     );
     let mut occurrences: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for row in rows.fetch_all(db).await? {
-        let occurrence = OccurrenceRow {
-            date: row.date,
-            outcome: row.outcome,
-            transfer_id: row.transfer_id,
-            problem: row.problem,
-            recorded_at: row.recorded_at,
-        };
-        occurrences.entry(row.schedule_id).or_default().push(occurrence.read()?);
+        let outcome = Outcome::parse(&row.outcome).ok_or_else(|| unknown_text("occurrence.outcome", &row.outcome))?;
+        let (date, transfer_id, problem, recorded_at) = (row.date, row.transfer_id, row.problem, row.recorded_at);
+        let over = Occurrence { date, outcome, transfer_id, problem, recorded_at };
+        occurrences.entry(row.schedule_id).or_default().push(over);
     }
     Ok(occurrences)
 }

@@ -137,6 +137,24 @@ impl Row {
     }
 }
 
+/// The transfer that an idempotency key of a user made, or the code with which it was rejected. `None` if the ledger has
+/// no answer for the key.
+pub(crate) async fn find_answer(
+    db: &mut PgConnection,
+    owner: &str,
+    key: &str,
+) -> Result<Option<Result<Uuid, String>>, sqlx::Error> {
+    let row = sqlx::query!(
+        r#"
+        select transfer_id as "transfer_id?", coalesce(rejection->0->>'code', 'rejected') as "code!"
+        from idempotency where owner = $1 and key = $2
+        "#,
+        owner,
+        key,
+    );
+    Ok(row.fetch_optional(db).await?.map(|row| row.transfer_id.ok_or(row.code)))
+}
+
 pub(crate) fn read_remittance(concept: Option<String>, numeric_reference: Option<i32>) -> Remittance {
     Remittance { concept, reference: numeric_reference.and_then(|reference| u32::try_from(reference).ok()) }
 }

@@ -13,6 +13,7 @@ pub mod hold;
 pub mod model;
 pub mod money;
 pub mod nudge;
+pub mod order;
 pub mod profile;
 pub mod remittance;
 pub mod risk;

@@ -3,8 +3,8 @@
 use time::{Date, Duration, Month, OffsetDateTime};
 use uuid::Uuid;
 
-use super::money::Money;
-use super::remittance::Remittance;
+use super::order::{ID_EXAMPLE, INSTANT_EXAMPLE, TransferRequest};
+use crate::schema::{answer, record};
 
 /// The hour of the day in Mexico City from which occurrences are sent: salaries that were paid overnight are there, and
 /// people are awake to answer if an occurrence waits for them.
@@ -27,6 +27,9 @@ pub const AHEAD_MAX: Duration = Duration::days(366);
 
 /// Most occurrences that a schedule may count: almost twenty years of weeks.
 pub const TIMES_MAX: u32 = 1_000;
+
+/// JSON.
+pub(crate) const DATE_EXAMPLE: &str = "\"2026-12-01\"";
 
 super::text_enum! {
     Recurrence {
@@ -66,16 +69,21 @@ super::text_enum! {
     }
 }
 
-/// When occurrences are due.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
-    pub recurrence: Recurrence,
-    pub first: Date,
-    /// No occurrence is later.
-    pub last: Option<Date>,
-    /// How many occurrences there are.
-    pub times: Option<u32>,
+record! {
+    /// When occurrences are due.
+    pub struct Plan in camelCase {
+        /// `monthly` is on the day of the first date, or on the last day of a month that is too short.
+        pub recurrence: Recurrence { example: "\"monthly\"" },
+        /// After the day of the request, within a year.
+        pub first: Date { named: "firstDate", example: DATE_EXAMPLE },
+        /// No occurrence is later. Only one of `lastDate` and `times`, and neither with `once`.
+        pub last: Option<Date> { named: "lastDate", example: "\"2027-12-01\"" },
+        /// How many occurrences there are.
+        pub times: Option<u32> { at_least: 1.0, at_most: TIMES_MAX as f64 },
+    }
 }
+
+impl Copy for Plan {}
 
 impl Plan {
     /// The date of an occurrence; `None` if there are not so many.
@@ -101,35 +109,30 @@ fn months_after(first: Date, months: u32) -> Option<Date> {
     Date::from_calendar_date(year, month, first.day().min(length)).ok()
 }
 
-/// An occurrence that is over.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Occurrence {
-    pub date: Date,
-    pub outcome: Outcome,
-    /// If it was sent.
-    pub transfer_id: Option<Uuid>,
-    /// The code of the problem for which it was refused.
-    pub problem: Option<String>,
-    pub recorded_at: OffsetDateTime,
+answer! {
+    /// An occurrence that is over.
+    pub struct Occurrence in camelCase {
+        pub date: Date { example: DATE_EXAMPLE },
+        pub outcome: Outcome { example: "\"sent\"" },
+        /// The transfer, if it was sent.
+        pub transfer_id: Option<Uuid> { named: "transactionId", example: ID_EXAMPLE },
+        /// The code of the problem for which it was refused.
+        pub problem: Option<String> { example: "\"insufficient-funds\"" },
+        pub recorded_at: OffsetDateTime { example: INSTANT_EXAMPLE },
+    }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Schedule {
     pub schedule_id: Uuid,
     pub owner: String,
     /// The idempotency key of the request that made it.
     pub creation_key: Option<String>,
-    pub account_id: Uuid,
-    pub beneficiary_id: Uuid,
+    /// What each occurrence sends.
+    pub request: TransferRequest,
     /// Name when the schedule was made.
     pub beneficiary_name: String,
-    /// Above zero.
-    pub amount: Money,
     pub plan: Plan,
-    pub remittance: Remittance,
-    /// What the client said about itself when it made the schedule.
-    pub is_new_device: bool,
-    pub geolocation_changed: bool,
     pub created_at: OffsetDateTime,
     pub status: Status,
     /// Of the next occurrence.
@@ -148,8 +151,8 @@ impl Schedule {
 
     /// What makes another request with the same idempotency key the same request.
     pub fn is_same_request(&self, other: &Self) -> bool {
-        let wanted = |it: &Self| (it.account_id, it.beneficiary_id, it.amount, it.plan);
-        wanted(self) == wanted(other) && self.remittance == other.remittance
+        let (one, another) = (&self.request, &other.request);
+        (&one.payment, &one.remittance, self.plan) == (&another.payment, &another.remittance, other.plan)
     }
 
     /// Goes on to the next occurrence, after this one is over.

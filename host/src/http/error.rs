@@ -286,14 +286,6 @@ problems! {
 }
 
 impl Error {
-    /// Machine-readable.
-    pub(crate) fn code(&self) -> Cow<'static, str> {
-        match self {
-            Self::Rejected(violations) if !violations.is_empty() => violations[0].code.clone().into(),
-            error => error.row().0.code.into(),
-        }
-    }
-
     /// Whether the same request may succeed later without anyone intervening.
     pub(crate) fn is_temporary(&self) -> bool {
         let status = self.row().0.status;

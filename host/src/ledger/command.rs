@@ -265,6 +265,27 @@ pub enum Refusal {
     BalanceTooLarge,
 }
 
+impl Refusal {
+    /// The code of its problem in the HTTP API, and what it is counted as.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::AccountExists => "account-exists",
+            Self::AccountNotFound => "account-not-found",
+            Self::AccountFrozen => "account-frozen",
+            Self::BeneficiaryNotFound => "beneficiary-not-found",
+            Self::HoldNotFound => "not-found",
+            Self::HoldEnded(_) => "hold-ended",
+            Self::HoldExceeded(_) => "hold-exceeded",
+            Self::KeyReused => "idempotency-key-reused",
+            Self::RulesUnavailable | Self::RiskUnavailable => "model-unavailable",
+            Self::TooManyRefusals => "too-many-requests",
+            Self::TooManyPending => "too-many-pending",
+            Self::NotCovered => "not-covered",
+            Self::BalanceTooLarge => "balance-too-large",
+        }
+    }
+}
+
 impl From<Refusal> for Outcome {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)

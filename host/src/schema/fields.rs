@@ -9,6 +9,8 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use serde::de::Error as _;
+
 use super::field::{Alias, Declaration, Field, Record};
 use super::literal::{Fault, Literal, read_items};
 use super::object::{Member, ObjectError, split};
@@ -41,6 +43,17 @@ pub struct Invalid {
     /// HTTP status.
     pub status: u16,
     pub errors: Vec<FieldError>,
+}
+
+/// Reads a record from JSON that the host wrote.
+///
+/// # Errors
+/// When the JSON is not that of such a record.
+pub fn parse<T: FromFields>(json: impl Into<Vec<u8>>) -> serde_json::Result<T> {
+    let mut fields = Fields::from_row(json).map_err(serde_json::Error::custom)?;
+    let record = fields.read();
+    let faults = fields.into_faults();
+    faults.first().map_or(Ok(record), |it| Err(serde_json::Error::custom(format!("{} {}", it.field, it.detail))))
 }
 
 /// The fields of one request.

@@ -18,7 +18,7 @@ pub(crate) mod typescript;
 mod value;
 
 pub use field::{Alias, Declaration, Field, Record, Shape, TextForm};
-pub use fields::{Columns, FieldError, Fields, FromFields, Invalid};
+pub use fields::{Columns, FieldError, Fields, FromFields, Invalid, parse};
 pub(crate) use literal::parse_uuid;
 pub use literal::{Fault, Literal};
 pub use object::ObjectError;

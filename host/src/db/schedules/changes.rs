@@ -1,5 +1,6 @@
 //! Changes of schedules, each with its audit record.
 
+use sqlx::types::Json;
 use sqlx::{Connection as _, PgConnection};
 use time::{Date, OffsetDateTime};
 use uuid::Uuid;
@@ -8,6 +9,7 @@ use super::stored::{Locked, lock};
 use crate::clock::Clock;
 use crate::db::records::{self, Change, OWNER, Subject};
 use crate::db::session::{checked_time, database_time};
+use crate::db::transfers;
 use crate::domain::schedule::{Occurrence, Outcome, Schedule, Status};
 use crate::sealing::ChainKey;
 
@@ -45,27 +47,20 @@ pub(crate) async fn insert(
     let mut transaction = db.begin().await?;
     let inserted = sqlx::query!(
         r#"
-        insert into schedule (schedule_id, owner, creation_key, account_id, beneficiary_id, beneficiary_name, amount,
-            recurrence, first_date, last_date, times, concept, numeric_reference, is_new_device, geolocation_changed,
-            created_at, status, ordinal, next_date, attempt_at, is_claimed, turn)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 0, $18, $16, false, $19)
+        insert into schedule (schedule_id, owner, creation_key, request, beneficiary_name, recurrence, first_date,
+            last_date, times, created_at, status, ordinal, next_date, attempt_at, is_claimed, turn)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, $12, $10, false, $13)
         on conflict (owner, creation_key) do nothing
         "#,
         it.schedule_id,
         it.owner,
         it.creation_key,
-        it.account_id,
-        it.beneficiary_id,
+        Json(&it.request) as _,
         it.beneficiary_name,
-        it.amount.minor(),
         it.plan.recurrence.as_str(),
         it.plan.first,
         it.plan.last,
         it.plan.times.and_then(|times| i32::try_from(times).ok()),
-        it.remittance.concept,
-        it.remittance.stored_reference(),
-        it.is_new_device,
-        it.geolocation_changed,
         it.created_at,
         it.status.as_str(),
         it.next_date,
@@ -79,21 +74,13 @@ pub(crate) async fn insert(
     Ok(true)
 }
 
-/// What remains to be done for a schedule at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Claim {
-    /// Hosts may act on it.
-    Free,
-    /// The outcome of a host's attempt is not known yet.
-    Open,
-}
-
-/// Writes what may change of a schedule, and what became of its occurrence.
+/// Writes what may change of a schedule, and what became of its occurrence. The claim is open while the outcome of a host's
+/// attempt is not known; otherwise hosts may act on it.
 async fn write(
     transaction: &mut PgConnection,
     it: &Schedule,
     over: Option<&Occurrence>,
-    claim: Claim,
+    is_open: bool,
     now: OffsetDateTime,
 ) -> Result<(), sqlx::Error> {
     let ordinal = i32::try_from(it.ordinal).unwrap_or(i32::MAX);
@@ -125,7 +112,7 @@ async fn write(
         it.next_date,
         it.waiting_until,
         now,
-        claim == Claim::Open,
+        is_open,
     )
     .execute(transaction)
     .await?;
@@ -168,10 +155,9 @@ pub(crate) async fn cancel(
 }
 
 /// A schedule that has ended. If an attempt is open, hosts still have to find out what became of it.
-fn ended(locked: &Locked, status: Status) -> (Schedule, Claim) {
-    let claim = if locked.is_claimed { Claim::Open } else { Claim::Free };
+fn ended(locked: &Locked, status: Status) -> (Schedule, bool) {
     let next_date = locked.schedule.next_date.filter(|_| locked.is_claimed);
-    (Schedule { status, next_date, waiting_until: None, ..locked.schedule.clone() }, claim)
+    (Schedule { status, next_date, waiting_until: None, ..locked.schedule.clone() }, locked.is_claimed)
 }
 
 /// Ends the schedules of a payee who is being deleted, as a part of that transaction. Returns what is to be recorded.
@@ -183,11 +169,12 @@ pub(crate) async fn end_of_payee(
 ) -> Result<Vec<Change>, sqlx::Error> {
     let ids = sqlx::query_scalar!(
         r#"
-        select schedule_id from schedule where owner = $1 and beneficiary_id = $2 and status = 'active'
+        select schedule_id from schedule
+        where owner = $1 and request ->> 'toBeneficiaryId' = $2 and status = 'active'
         order by schedule_id for update
         "#,
         owner,
-        beneficiary_id,
+        beneficiary_id.to_string(),
     );
     let mut changes = Vec::new();
     for schedule_id in ids.fetch_all(&mut *transaction).await? {
@@ -207,21 +194,13 @@ async fn find_answer(
     date: Date,
     now: OffsetDateTime,
 ) -> Result<Option<Occurrence>, sqlx::Error> {
-    let row = sqlx::query!(
-        r#"
-        select transfer_id as "transfer_id?", coalesce(rejection->0->>'code', 'rejected') as "code!"
-        from idempotency where owner = $1 and key = $2
-        "#,
-        schedule.owner,
-        schedule.key(date),
-    );
-    Ok(row.fetch_optional(db).await?.map(|row| match row.transfer_id {
-        Some(transfer_id) => {
-            Occurrence { date, outcome: Outcome::Sent, transfer_id: Some(transfer_id), problem: None, recorded_at: now }
-        }
-        None => {
-            Occurrence { date, outcome: Outcome::Refused, transfer_id: None, problem: Some(row.code), recorded_at: now }
-        }
+    let answer = transfers::find_answer(db, &schedule.owner, &schedule.key(date)).await?;
+    Ok(answer.map(|answer| {
+        let (outcome, transfer_id, problem) = match answer {
+            Ok(transfer_id) => (Outcome::Sent, Some(transfer_id), None),
+            Err(code) => (Outcome::Refused, None, Some(code)),
+        };
+        Occurrence { date, outcome, transfer_id, problem, recorded_at: now }
     }))
 }
 
@@ -258,7 +237,7 @@ async fn finish(
     now: OffsetDateTime,
 ) -> Result<(), sqlx::Error> {
     let next = schedule.after(over);
-    write(transaction, &next, Some(over), Claim::Free, now).await?;
+    write(transaction, &next, Some(over), false, now).await?;
     records::append(transaction, key, change(over.outcome.as_str(), actor, &next), now).await
 }
 
@@ -297,7 +276,7 @@ pub(crate) async fn wait(
         // One that waits already keeps its time.
         let until = locked.schedule.waiting_until.unwrap_or(until);
         let it = Schedule { waiting_until: is_active.then_some(until), next_date, ..locked.schedule.clone() };
-        write(&mut transaction, &it, None, Claim::Free, now).await?;
+        write(&mut transaction, &it, None, false, now).await?;
         if it != locked.schedule {
             records::append(&mut transaction, key, change("wait", HOST, &it), now).await?;
         }
@@ -330,11 +309,11 @@ pub(crate) async fn close(
         Some(over) => finish(&mut transaction, key, (&locked.schedule, &over), HOST, now).await?,
         // It goes on waiting.
         None if locked.schedule.status == Status::Active => {
-            write(&mut transaction, &locked.schedule, None, Claim::Free, now).await?;
+            write(&mut transaction, &locked.schedule, None, false, now).await?;
         }
         None => {
             let it = Schedule { next_date: None, ..locked.schedule };
-            write(&mut transaction, &it, None, Claim::Free, now).await?;
+            write(&mut transaction, &it, None, false, now).await?;
             records::append(&mut transaction, key, change("settle", HOST, &it), now).await?;
         }
     }
@@ -355,7 +334,7 @@ pub(crate) async fn claim_waiting(
     if schedule.next_date != Some(date) || schedule.waiting_until.is_none_or(|until| until <= now) {
         return Err(ScheduleError::NotWaiting);
     }
-    write(&mut transaction, &schedule, None, Claim::Open, until).await?;
+    write(&mut transaction, &schedule, None, true, until).await?;
     transaction.commit().await?;
     Ok(schedule)
 }

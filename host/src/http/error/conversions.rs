@@ -9,10 +9,12 @@ use crate::db::barrier::Unconfirmed;
 use crate::db::session::is_outage;
 use crate::domain::hold::Status;
 use crate::domain::money::INVALID_AMOUNT;
+use crate::enforcement::assessment::AssessmentError;
 use crate::http::limits::stage;
 use crate::ledger::{LedgerError, Outcome, Refusal};
 use crate::models::ScoreError;
 use crate::models::decisions::DecisionLogError;
+use crate::orders::NotMade;
 use crate::schema::{FieldError, Invalid};
 
 impl Error {
@@ -135,17 +137,47 @@ impl From<LedgerError> for Error {
     }
 }
 
+impl From<AssessmentError> for Error {
+    fn from(error: AssessmentError) -> Self {
+        match error {
+            AssessmentError::AccountNotFound => Self::AccountNotFound,
+            AssessmentError::BeneficiaryNotFound => Self::BeneficiaryNotFound,
+            AssessmentError::Database(error) => error.into(),
+            AssessmentError::Response(error) => error.into(),
+        }
+    }
+}
+
+impl From<NotMade> for Error {
+    fn from(reason: NotMade) -> Self {
+        match reason {
+            NotMade::Unassessed(error) => error.into(),
+            NotMade::Unanswered(error) => error.into(),
+            NotMade::Refused(refusal) => refusal.into(),
+            NotMade::Rejected(violations) => Self::Rejected(violations),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::db::connections::AcquireError;
 
     #[test]
+    fn a_refused_order_has_the_same_code_at_once_and_on_its_date() {
+        use Refusal::{AccountFrozen, AccountNotFound, BeneficiaryNotFound, KeyReused, NotCovered};
+        for refusal in [AccountFrozen, AccountNotFound, BeneficiaryNotFound, KeyReused, NotCovered] {
+            assert_eq!(refusal.code(), Error::from(refusal).row().0.code);
+        }
+    }
+
+    #[test]
     fn what_may_have_changed_something_does_not_claim_the_opposite() {
         let pool = || sqlx::Error::PoolTimedOut;
-        assert_eq!(Error::from(AcquireError::from(pool())).code(), "overloaded");
-        assert_eq!(Error::from(LedgerError::from(pool())).code(), "overloaded");
-        assert_eq!(Error::from(pool()).code(), "database-unavailable");
-        assert_eq!(Error::from(Unconfirmed::from(pool())).code(), "outcome-unknown");
+        assert_eq!(Error::from(AcquireError::from(pool())).row().0.code, "overloaded");
+        assert_eq!(Error::from(LedgerError::from(pool())).row().0.code, "overloaded");
+        assert_eq!(Error::from(pool()).row().0.code, "database-unavailable");
+        assert_eq!(Error::from(Unconfirmed::from(pool())).row().0.code, "outcome-unknown");
     }
 }

@@ -9,7 +9,9 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::auth::User;
 use crate::db::{self, Position};
+pub(crate) use crate::domain::bank_account::CURRENCY;
 use crate::domain::money::Money;
+pub(crate) use crate::domain::order::{ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::http::error::Error;
 use crate::http::extract::{LedgerBody, Page, PathId, Place};
 use crate::http::ledger::list::{self, Item};
@@ -24,15 +26,6 @@ const ACCOUNT_TYPE_CHARS_MAX: usize = 40;
 /// Numbers drawn at random before the range is searched for a free one. If half of it is in use, all draws fail one
 /// time in a thousand.
 const DRAWS_MAX: usize = 10;
-
-/// The only currency of SPEI.
-pub(crate) const CURRENCY: &str = "MXN";
-
-/// An id in examples.
-pub(crate) const ID_EXAMPLE: &str = "\"0198f1c2-5a2b-7c3d-8e4f-5a6b7c8d9e0f\"";
-
-/// An instant in examples.
-pub(crate) const INSTANT_EXAMPLE: &str = "\"2026-11-21T18:00:00.000Z\"";
 
 const PATH: &str = "/api/ledger/accounts";
 

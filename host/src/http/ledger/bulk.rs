@@ -24,10 +24,10 @@ use crate::domain::risk::Enforcement;
 use crate::domain::transfer::Transfer;
 use crate::http::error::Error;
 use crate::http::extract::{KEY_LENGTH_MAX, LedgerBody};
-use crate::http::ledger::orders::{Answer, Draft, count_refusal};
-use crate::http::ledger::transactions::{TransactionJson, TransferRequest};
+use crate::http::ledger::transactions::{SendRequest, TransactionJson};
 use crate::http::problem::{Problem, ProblemJson, RequestId};
 use crate::ledger::{Command, Ledger, LedgerError, Order, Outcome};
+use crate::orders::{Answer, Draft, count_refusal};
 use crate::schema::{Flat, TextForm, answer, request};
 
 /// Most transfers of one request: they take a second or two, so that a request is done long before its time is over.
@@ -55,7 +55,7 @@ request! {
     pub(crate) struct BulkTransferRequest as "BulkTransfer" in camelCase {
         /// As the header `Idempotency-Key` of a single transfer. Unique in the bulk.
         idempotency_key: String { chars_max: KEY_LENGTH_MAX, form: TextForm::Visible, example: "\"payroll-17-ana\"" },
-        transfer: Flat<TransferRequest>,
+        transfer: Flat<SendRequest>,
     }
 }
 
@@ -124,15 +124,17 @@ async fn sent_before(app: &App, owner: &str, drafts: &[Draft]) -> Result<Vec<Mon
     if app.settings.risk_enforcement == Enforcement::Off {
         return Ok(vec![Money::ZERO; drafts.len()]);
     }
-    let payees: Vec<_> = drafts.iter().map(|it| it.to_beneficiary_id).collect();
+    let payees: Vec<_> = drafts.iter().map(|it| it.request.payment.0.to_beneficiary_id).collect();
     let mut db = app.db.acquire_for_order().await?;
     let found = beneficiaries::find_beneficiaries(&mut db, &app.key, owner, &payees).await?;
     drop(db);
     let numbers: HashMap<_, _> = found.into_iter().map(|it| (it.beneficiary_id, it.account_number)).collect();
     let mut totals = HashMap::new();
     let before = |draft: &Draft| {
-        let total = totals.entry(numbers.get(&draft.to_beneficiary_id).map(|it| normalise(it))).or_insert(Money::ZERO);
-        let after = total.checked_add(draft.amount).unwrap_or(Money::MAX);
+        let Flat(payment) = &draft.request.payment;
+        let number = numbers.get(&payment.to_beneficiary_id).map(|it| normalise(it));
+        let total = totals.entry(number).or_insert(Money::ZERO);
+        let after = total.checked_add(payment.amount).unwrap_or(Money::MAX);
         mem::replace(total, after)
     };
     Ok(drafts.iter().map(before).collect())
@@ -190,7 +192,7 @@ fn shown(idempotency_key: String, answer: Answer<Transfer>, request_id: Uuid) ->
             BulkResultJson { idempotency_key, status: 200, replayed, transaction: Some(transfer.into()), problem: None }
         }
         Err(error) => {
-            let response = error.into_response();
+            let response = Error::from(error).into_response();
             let status = response.status();
             let problem = response.extensions().get::<Problem>().map(|it| it.shown(status, PATH, request_id));
             BulkResultJson { idempotency_key, status: status.as_u16().into(), replayed, transaction: None, problem }

@@ -14,14 +14,17 @@ use crate::db::holds::{self as table, StoredHold};
 use crate::db::{Position, transfers};
 use crate::domain::hold::{Hold, Status};
 use crate::domain::money::Money;
+use crate::domain::order::{Circumstances, Payment, TransferRequest};
+use crate::domain::remittance::Remittance;
 use crate::domain::transfer::Transfer;
 use crate::http::error::Error;
 use crate::http::extract::{IdempotencyKey, LedgerBody, Page, PathId, Place};
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::http::ledger::list::{self, Item};
-use crate::http::ledger::orders::{self, Answer, CircumstancesRequest, Draft};
-use crate::http::ledger::transactions::{OrderRequest, RemittanceRequest, TransactionJson};
-use crate::ledger::{Command, Outcome, PlaceHold, ReleaseHold};
+use crate::http::ledger::orders::{AcknowledgmentRequest, respond};
+use crate::http::ledger::transactions::TransactionJson;
+use crate::ledger::{Command, Outcome, PlaceHold, Refusal, ReleaseHold};
+use crate::orders::{self, Answer, Draft, NotMade};
 use crate::schema::{Flat, answer, request};
 
 /// As long as card networks usually keep an authorisation.
@@ -36,7 +39,9 @@ const PATH: &str = "/api/ledger/holds";
 request! {
     /// Money to set aside for a transfer.
     pub(crate) struct HoldRequest in camelCase {
-        order: Flat<OrderRequest>,
+        payment: Flat<Payment>,
+        circumstances: Flat<Circumstances>,
+        acknowledgment: Flat<AcknowledgmentRequest>,
         /// Defaults to seven days.
         expires_in_seconds: Option<u32> {
             at_least: 1.0, at_most: LIFETIME_MAX.whole_seconds() as f64, example: "604800"
@@ -49,8 +54,9 @@ request! {
     pub(crate) struct CaptureRequest in camelCase {
         /// At most what is held, which is the default. The rest is released.
         amount: Option<Money> { positive: true, unit: CURRENCY, example: "1500.50" },
-        remittance: Flat<RemittanceRequest>,
-        circumstances: Flat<CircumstancesRequest>,
+        remittance: Flat<Remittance>,
+        circumstances: Flat<Circumstances>,
+        acknowledgment: Flat<AcknowledgmentRequest>,
     }
 }
 
@@ -58,10 +64,8 @@ answer! {
     /// Money that is set aside for a payee.
     pub(crate) struct HoldJson as "Hold" in camelCase {
         id: Uuid { example: ID_EXAMPLE },
-        from_account_id: Uuid { example: ID_EXAMPLE },
-        to_beneficiary_id: Uuid { example: ID_EXAMPLE },
+        payment: Flat<Payment>,
         beneficiary_name: String { example: "\"Luisa Gómez\"" },
-        amount: Money { unit: CURRENCY, example: "1500.50" },
         status: Status { example: "\"placed\"" },
         expires_at: OffsetDateTime { example: INSTANT_EXAMPLE },
         created_at: OffsetDateTime { example: INSTANT_EXAMPLE },
@@ -78,14 +82,16 @@ impl Item for HoldJson {
     }
 }
 
+fn payment_of(hold: &Hold, amount: Money) -> Payment {
+    Payment { from_account_id: hold.account_id, to_beneficiary_id: hold.beneficiary_id, amount }
+}
+
 impl From<StoredHold> for HoldJson {
     fn from(StoredHold { hold, transfer_id }: StoredHold) -> Self {
         Self {
             id: hold.hold_id,
-            from_account_id: hold.account_id,
-            to_beneficiary_id: hold.beneficiary_id,
+            payment: Flat(payment_of(&hold, hold.amount)),
             beneficiary_name: hold.beneficiary_name,
-            amount: hold.amount,
             status: hold.status,
             expires_at: hold.expires_at,
             created_at: hold.created_at,
@@ -135,16 +141,18 @@ pub(crate) async fn create_hold(
     key: Result<IdempotencyKey, Error>,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
-    let HoldRequest { order: Flat(order), expires_in_seconds } = fields.read();
+    let HoldRequest { payment, circumstances, acknowledgment, expires_in_seconds } = fields.read();
     fields.finish()?;
     let IdempotencyKey(key) = key?;
     let lifetime = expires_in_seconds.map_or(LIFETIME_DEFAULT, |seconds| Duration::seconds(seconds.into()));
-    let order = order.draft(key).order(&app, &owner).await?;
+    let request = TransferRequest { payment, circumstances, remittance: Flat(Remittance::NONE) };
+    let Flat(AcknowledgmentRequest { acknowledgment_token }) = acknowledgment;
+    let order = Draft { key, request, acknowledgment_token, hold_id: None }.order(&app, &owner).await?;
     let answer = match orders::submit(&app, Command::Hold(PlaceHold { order, lifetime })).await? {
         Outcome::Held { hold, replayed } => Answer { result: Ok(with_transfer(&app, &owner, hold).await?), replayed },
-        other => Answer::refused(other),
+        other => Answer::not_made(other),
     };
-    Ok(answer.respond(|hold| {
+    Ok(respond(answer, |hold| {
         let location = format!("{PATH}/{}", hold.id);
         (StatusCode::CREATED, [(header::LOCATION, location)], Json(hold)).into_response()
     }))
@@ -169,24 +177,26 @@ pub(crate) async fn capture_hold(
     key: Result<IdempotencyKey, Error>,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
-    let CaptureRequest { amount, remittance: Flat(remittance), circumstances: Flat(circumstances) } = fields.read();
+    let CaptureRequest { amount, remittance, circumstances, acknowledgment } = fields.read();
     fields.finish()?;
     let IdempotencyKey(key) = key?;
     let PathId(id) = id?;
     let StoredHold { hold, .. } = find(app.db.acquire_for_order(), &owner, id).await?;
     let (amount, has_key) = (amount.unwrap_or(hold.amount), key.is_some());
-    let (from_account_id, to_beneficiary_id) = (hold.account_id, hold.beneficiary_id);
-    let remittance = remittance.read();
-    let told = remittance.clone();
-    let draft = Draft { key, from_account_id, to_beneficiary_id, amount, remittance, circumstances, hold_id: Some(id) };
-    let mut answer = orders::send(&app, draft.order(&app, &owner).await?).await;
+    let payment = payment_of(&hold, amount);
+    let told = remittance.0.clone().normalized();
+    let request = TransferRequest { payment: Flat(payment), circumstances, remittance };
+    let Flat(AcknowledgmentRequest { acknowledgment_token }) = acknowledgment;
+    let mut answer = orders::send(&app, &owner, Draft { key, request, acknowledgment_token, hold_id: Some(id) }).await;
     // A hold is captured once, so without a key the hold itself identifies a retry.
-    if !has_key && matches!(answer.result, Err(Error::HoldEnded(Status::Captured))) {
+    let is_captured =
+        matches!(&answer.result, Err(NotMade::Refused(Refusal::HoldEnded(it))) if it.status == Status::Captured);
+    if !has_key && is_captured {
         let made = captured(&app, &owner, id).await?;
         let made = made.filter(|transfer| transfer.amount == amount && transfer.remittance == told);
         answer = made.map_or(answer, |transfer| Answer { result: Ok(transfer), replayed: true });
     }
-    Ok(answer.respond(|transfer| Json(TransactionJson::from(transfer)).into_response()))
+    Ok(respond(answer, |transfer| Json(TransactionJson::from(transfer)).into_response()))
 }
 
 /// The transfer that captured a hold.

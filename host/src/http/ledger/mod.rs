@@ -8,7 +8,6 @@ pub mod entries;
 pub(crate) mod events;
 pub mod holds;
 mod list;
-pub(crate) mod occurrences;
 pub(crate) mod orders;
 pub mod payee_checks;
 pub mod profile;

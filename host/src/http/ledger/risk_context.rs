@@ -3,19 +3,19 @@
 use axum::Json;
 use axum::extract::State;
 use time::OffsetDateTime;
-use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::User;
 use crate::domain::money::Money;
-use crate::domain::risk::{self, Enforcement, Risk};
+use crate::domain::order::{Circumstances, Payment};
+use crate::domain::risk::{self, Enforcement};
 use crate::enforcement::acknowledgment::Subject;
-use crate::enforcement::assessment::{AssessmentError, Assessor, Circumstances};
-use crate::enforcement::enforce;
+use crate::enforcement::assessment::Assessor;
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
-use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
-use crate::schema::{answer, request};
+use crate::http::ledger::accounts::INSTANT_EXAMPLE;
+use crate::orders::{assessor, circumstances_of};
+use crate::schema::{Flat, answer, request};
 use crate::scoring::{RiskAnswer, RiskRequest};
 
 /// As JSON.
@@ -25,15 +25,10 @@ pub(super) const TOKEN_EXAMPLE: &str = "\"medium.1793000000.0198f1c25a2b7c3d8e4f
 request! {
     /// A planned transfer.
     pub(crate) struct RiskContextQuery in camelCase {
-        from_account_id: Uuid { example: ID_EXAMPLE },
-        to_beneficiary_id: Uuid { example: ID_EXAMPLE },
-        amount: Money { positive: true, unit: CURRENCY, example: "1500.50" },
+        payment: Flat<Payment>,
         /// Defaults to the current hour in Mexico City.
         hour_of_day: Option<u8> { at_most: risk::HOUR_MAX, example: "14" },
-        /// Whether the device is new or unrecognized. Defaults to true, as in the transfer: say the same in both.
-        is_new_device: Option<bool> { example: "false" },
-        /// Whether the location differs from the user's usual one. Defaults to true, as in the transfer.
-        geolocation_changed: Option<bool> { example: "false" },
+        circumstances: Flat<Circumstances>,
     }
 }
 
@@ -55,17 +50,12 @@ pub(crate) async fn get_risk_context(
     User(owner): User,
     Parameters(mut fields): Parameters,
 ) -> Result<Json<RiskContextJson>, Error> {
-    let query: RiskContextQuery = fields.read();
+    let RiskContextQuery { payment: Flat(payment), hour_of_day, circumstances: Flat(circumstances) } = fields.read();
     fields.finish()?;
 
-    let subject =
-        Subject { owner: &owner, from: query.from_account_id, to: query.to_beneficiary_id, amount: query.amount };
-    let circumstances = Circumstances {
-        hour: query.hour_of_day,
-        is_new_device: query.is_new_device.unwrap_or(true),
-        geolocation_changed: query.geolocation_changed.unwrap_or(true),
-        sent_before: Money::ZERO,
-    };
+    let Payment { from_account_id: from, to_beneficiary_id: to, amount } = payment;
+    let subject = Subject { owner: &owner, from, to, amount };
+    let circumstances = circumstances_of(&circumstances, hour_of_day, Money::ZERO);
     let enforced = app.settings.risk_enforcement != Enforcement::Off;
     // What is only asked has no consequence, so what orders are scored by must not go by it.
     let assessor = Assessor { is_evidence: !enforced, ..assessor(&app, false) };
@@ -81,31 +71,4 @@ pub(crate) async fn get_risk_context(
         acknowledgment_token,
         acknowledgment_expires_at,
     }))
-}
-
-/// Assesses the risk of an order for the ledger.
-pub(crate) async fn risk_of(
-    app: &App,
-    subject: &Subject<'_>,
-    circumstances: Circumstances,
-    token: Option<&str>,
-) -> Result<Risk, Error> {
-    let enforcement = app.settings.risk_enforcement;
-    let acknowledgment = (&app.acknowledgments, token);
-    Ok(enforce(enforcement, &assessor(app, true), subject, circumstances, acknowledgment).await?)
-}
-
-fn assessor(app: &App, is_order: bool) -> Assessor<'_> {
-    Assessor { db: &app.db, key: &app.key, models: &app.models, clock: &app.clock, is_order, is_evidence: is_order }
-}
-
-impl From<AssessmentError> for Error {
-    fn from(error: AssessmentError) -> Self {
-        match error {
-            AssessmentError::AccountNotFound => Self::AccountNotFound,
-            AssessmentError::BeneficiaryNotFound => Self::BeneficiaryNotFound,
-            AssessmentError::Database(error) => error.into(),
-            AssessmentError::Response(error) => error.into(),
-        }
-    }
 }

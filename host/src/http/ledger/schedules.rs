@@ -14,17 +14,18 @@ use crate::db::connections::Connection;
 use crate::db::schedules::changes::{self, ScheduleError};
 use crate::db::schedules::{self as table};
 use crate::db::{Position, accounts, beneficiaries};
-use crate::domain::money::Money;
+use crate::domain::order::{Circumstances, Payment, TransferRequest};
+use crate::domain::remittance::Remittance;
 use crate::domain::schedule::{
-    AHEAD_MAX, Occurrence, Outcome, Plan, Recurrence, SCHEDULES_MAX, Schedule, Status, TIMES_MAX,
+    AHEAD_MAX, DATE_EXAMPLE, Occurrence, Outcome, Plan, Recurrence, SCHEDULES_MAX, Schedule, Status,
 };
 use crate::http::error::Error;
 use crate::http::extract::{IdempotencyKey, LedgerBody, Page, PathId, Place};
-use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
+use crate::http::ledger::accounts::{ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::http::ledger::list::{self, Item};
-use crate::http::ledger::occurrences::{self, CLAIM};
-use crate::http::ledger::orders::{Answer, CircumstancesRequest};
-use crate::http::ledger::transactions::{RemittanceRequest, TransactionJson};
+use crate::http::ledger::orders::{AcknowledgmentRequest, mark, respond};
+use crate::http::ledger::transactions::TransactionJson;
+use crate::schedules::occurrences::{self, CLAIM};
 use crate::schema::{Flat, answer, request};
 
 const PATH: &str = "/api/ledger/schedules";
@@ -32,29 +33,12 @@ const PATH: &str = "/api/ledger/schedules";
 /// Occurrences that one schedule shows: a year of weeks.
 const OCCURRENCES_SHOWN: i64 = 52;
 
-const DATE_EXAMPLE: &str = "\"2026-12-01\"";
-
 request! {
     /// A transfer to send on a date, or again and again. It is sent from 9:00 in Mexico City, whose dates these are.
+    /// `isNewDevice` and `geolocationChanged` count for the risk of the occurrences until one was sent.
     pub(crate) struct ScheduleRequest in camelCase {
-        from_account_id: Uuid { example: ID_EXAMPLE },
-        to_beneficiary_id: Uuid { example: ID_EXAMPLE },
-        /// Exact: at most two decimals by value.
-        amount: Money { positive: true, unit: CURRENCY, example: "1500.50" },
-        /// Of each occurrence.
-        remittance: Flat<RemittanceRequest>,
-        /// `monthly` is on the day of the first date, or on the last day of a month that is too short.
-        recurrence: Recurrence { example: "\"monthly\"" },
-        /// After today, within a year.
-        first_date: Date { example: DATE_EXAMPLE },
-        /// No occurrence is later. Only one of `lastDate` and `times`, and neither with `once`.
-        last_date: Option<Date> { example: "\"2027-12-01\"" },
-        /// How many occurrences there are.
-        times: Option<u32> { at_least: 1.0, at_most: TIMES_MAX as f64 },
-        /// Defaults to true. Counts for the risk of the occurrences until one was sent.
-        is_new_device: Option<bool> { example: "false" },
-        /// As `isNewDevice`.
-        geolocation_changed: Option<bool> { example: "false" },
+        transfer: Flat<TransferRequest>,
+        plan: Flat<Plan>,
     }
 }
 
@@ -63,7 +47,8 @@ request! {
     pub(crate) struct ConfirmationRequest in camelCase {
         /// Of that occurrence.
         date: Date { example: DATE_EXAMPLE },
-        circumstances: Flat<CircumstancesRequest>,
+        circumstances: Flat<Circumstances>,
+        acknowledgment: Flat<AcknowledgmentRequest>,
     }
 }
 
@@ -76,33 +61,14 @@ request! {
 }
 
 answer! {
-    /// An occurrence that is over.
-    pub(crate) struct OccurrenceJson as "Occurrence" in camelCase {
-        date: Date { example: DATE_EXAMPLE },
-        outcome: Outcome { example: "\"sent\"" },
-        /// The transfer, if it was sent.
-        transaction_id: Option<Uuid> { example: ID_EXAMPLE },
-        /// The code of the problem for which it was refused.
-        problem: Option<String> { example: "\"insufficient-funds\"" },
-        recorded_at: OffsetDateTime { example: INSTANT_EXAMPLE },
-    }
-}
-
-answer! {
     /// A transfer that the bank sends on its dates.
     pub(crate) struct ScheduleJson as "Schedule" in camelCase {
         id: Uuid { example: ID_EXAMPLE },
-        from_account_id: Uuid { example: ID_EXAMPLE },
-        to_beneficiary_id: Uuid { example: ID_EXAMPLE },
+        payment: Flat<Payment>,
         /// When the schedule was made.
         beneficiary_name: String { example: "\"Luisa Gómez\"" },
-        amount: Money { unit: CURRENCY, example: "1500.50" },
-        concept: Option<String> { example: "\"Renta de noviembre\"" },
-        numeric_reference: Option<u32> { example: "202611" },
-        recurrence: Recurrence { example: "\"monthly\"" },
-        first_date: Date { example: DATE_EXAMPLE },
-        last_date: Option<Date> { example: "\"2027-12-01\"" },
-        times: Option<u32>,
+        remittance: Flat<Remittance>,
+        plan: Flat<Plan>,
         status: Status { example: "\"active\"" },
         /// Of the next occurrence, while the schedule is active.
         next_date: Option<Date> { example: DATE_EXAMPLE },
@@ -110,7 +76,7 @@ answer! {
         waiting_until: Option<OffsetDateTime> { example: INSTANT_EXAMPLE },
         created_at: OffsetDateTime { example: INSTANT_EXAMPLE },
         /// Those that are over, newest first: the last one in a list, the last 52 of a single schedule.
-        occurrences: Vec<OccurrenceJson>,
+        occurrences: Vec<Occurrence>,
     }
 }
 
@@ -122,32 +88,19 @@ impl Item for ScheduleJson {
     }
 }
 
-impl From<Occurrence> for OccurrenceJson {
-    fn from(over: Occurrence) -> Self {
-        let Occurrence { date, outcome, transfer_id, problem, recorded_at } = over;
-        Self { date, outcome, transaction_id: transfer_id, problem, recorded_at }
-    }
-}
-
 impl ScheduleJson {
     fn new(schedule: Schedule, occurrences: Vec<Occurrence>) -> Self {
         Self {
             id: schedule.schedule_id,
-            from_account_id: schedule.account_id,
-            to_beneficiary_id: schedule.beneficiary_id,
+            payment: schedule.request.payment,
             beneficiary_name: schedule.beneficiary_name,
-            amount: schedule.amount,
-            concept: schedule.remittance.concept,
-            numeric_reference: schedule.remittance.reference,
-            recurrence: schedule.plan.recurrence,
-            first_date: schedule.plan.first,
-            last_date: schedule.plan.last,
-            times: schedule.plan.times,
+            remittance: schedule.request.remittance,
+            plan: Flat(schedule.plan),
             next_date: schedule.next_date.filter(|_| schedule.status == Status::Active),
             status: schedule.status,
             waiting_until: schedule.waiting_until,
             created_at: schedule.created_at,
-            occurrences: occurrences.into_iter().map(OccurrenceJson::from).collect(),
+            occurrences,
         }
     }
 }
@@ -210,13 +163,7 @@ pub(crate) async fn create_schedule(
     key: Result<IdempotencyKey, Error>,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
-    let request: ScheduleRequest = fields.read();
-    let plan = Plan {
-        recurrence: request.recurrence,
-        first: request.first_date,
-        last: request.last_date,
-        times: request.times,
-    };
+    let ScheduleRequest { transfer: Flat(transfer), plan: Flat(plan) } = fields.read();
     let ends = [("lastDate", plan.last.is_some()), ("times", plan.times.is_some())];
     for (field, is_given) in ends {
         if is_given && plan.recurrence == Recurrence::Once {
@@ -234,19 +181,14 @@ pub(crate) async fn create_schedule(
     let IdempotencyKey(creation_key) = key?;
     let mut db = app.db.acquire().await?;
     let now = app.now(&mut db).await?;
+    let Flat(Payment { from_account_id, to_beneficiary_id, .. }) = transfer.payment;
     let mut schedule = Schedule {
         schedule_id: app.clock.new_id(),
         owner,
         creation_key,
-        account_id: request.from_account_id,
-        beneficiary_id: request.to_beneficiary_id,
+        request: TransferRequest { remittance: Flat(transfer.remittance.0.normalized()), ..transfer },
         beneficiary_name: String::new(),
-        amount: request.amount,
         plan,
-        remittance: request.remittance.0.read(),
-        // Unusual unless the client says otherwise.
-        is_new_device: request.is_new_device.unwrap_or(true),
-        geolocation_changed: request.geolocation_changed.unwrap_or(true),
         created_at: now,
         status: Status::Active,
         ordinal: 0,
@@ -257,9 +199,9 @@ pub(crate) async fn create_schedule(
         return made.map(|shown| created(shown, true));
     }
     check_first_date(plan.first, now)?;
-    let account = accounts::find_account(&mut db, &schedule.owner, schedule.account_id).await?;
+    let account = accounts::find_account(&mut db, &schedule.owner, from_account_id).await?;
     account.ok_or(Error::AccountNotFound)?;
-    let payee = beneficiaries::find_beneficiary(&mut db, &app.key, &schedule.owner, schedule.beneficiary_id).await?;
+    let payee = beneficiaries::find_beneficiary(&mut db, &app.key, &schedule.owner, to_beneficiary_id).await?;
     schedule.beneficiary_name = payee.ok_or(Error::BeneficiaryNotFound)?.name;
     let active = table::count_active(&mut db, &schedule.owner, SCHEDULES_MAX).await?;
     if active >= SCHEDULES_MAX {
@@ -296,8 +238,7 @@ fn check_first_date(first: Date, now: OffsetDateTime) -> Result<(), Error> {
 
 fn created(schedule: ScheduleJson, is_replayed: bool) -> Response {
     let location = format!("{PATH}/{}", schedule.id);
-    let answer = Answer { result: Ok(schedule), replayed: is_replayed };
-    answer.respond(|schedule| (StatusCode::CREATED, [(header::LOCATION, location)], Json(schedule)).into_response())
+    mark((StatusCode::CREATED, [(header::LOCATION, location)], Json(schedule)).into_response(), is_replayed)
 }
 
 /// Cancels what is not yet over.
@@ -338,7 +279,7 @@ pub(crate) async fn confirm_occurrence(
     id: Result<PathId, Error>,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
-    let ConfirmationRequest { date, circumstances: Flat(circumstances) } = fields.read();
+    let ConfirmationRequest { date, circumstances: Flat(circumstances), acknowledgment } = fields.read();
     fields.finish()?;
     app.rates.count_record(&owner)?;
     let PathId(id) = id?;
@@ -351,7 +292,8 @@ pub(crate) async fn confirm_occurrence(
         Err(error) => return Err(error.into()),
     };
     drop(db);
-    let answer = occurrences::send(&app, &schedule, date, circumstances).await;
+    let token = acknowledgment.0.acknowledgment_token;
+    let answer = occurrences::send(&app, &schedule, date, circumstances, token).await;
     if is_waiting {
         match occurrences::record(&app, &schedule, date, &answer.result).await {
             Ok(attempt) => attempt.count(&app),
@@ -359,7 +301,7 @@ pub(crate) async fn confirm_occurrence(
             Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "cannot record an occurrence"),
         }
     }
-    Ok(answer.respond(|transfer| Json(TransactionJson::from(transfer)).into_response()))
+    Ok(respond(answer, |transfer| Json(TransactionJson::from(transfer)).into_response()))
 }
 
 /// A schedule whose occurrence of that date was sent, so that to confirm it again repeats the ledger's answer.

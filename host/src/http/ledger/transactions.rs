@@ -11,67 +11,30 @@ use crate::auth::User;
 use crate::db::Position;
 use crate::db::transfers as table;
 use crate::domain::money::Money;
-use crate::domain::remittance::{CONCEPT_CHARS_MAX, REFERENCE_MAX, Remittance};
+use crate::domain::order::TransferRequest;
 use crate::domain::transfer::{Status, Transfer};
 use crate::http::error::Error;
 use crate::http::extract::{IdempotencyKey, LedgerBody, Page, PathId, Place};
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::http::ledger::list::{self, Item};
-use crate::http::ledger::orders::{self, CircumstancesRequest, Draft};
-use crate::schema::{Flat, TextForm, answer, request};
+use crate::http::ledger::orders::{AcknowledgmentRequest, respond};
+use crate::orders::{self, Draft};
+use crate::schema::{Flat, answer, request};
 
 const PATH: &str = "/api/ledger/transactions";
 
 request! {
-    /// Who pays whom, and how much.
-    pub(crate) struct OrderRequest in camelCase {
-        from_account_id: Uuid { example: ID_EXAMPLE },
-        to_beneficiary_id: Uuid { example: ID_EXAMPLE },
-        /// Exact: at most two decimals by value.
-        amount: Money { positive: true, unit: CURRENCY, example: "1500.50" },
-        circumstances: Flat<CircumstancesRequest>,
-    }
-}
-
-impl OrderRequest {
-    pub(crate) fn draft(self, key: Option<String>) -> Draft {
-        let Self { from_account_id, to_beneficiary_id, amount, circumstances: Flat(circumstances) } = self;
-        let remittance = Remittance::NONE;
-        Draft { key, from_account_id, to_beneficiary_id, amount, remittance, circumstances, hold_id: None }
-    }
-}
-
-request! {
-    /// What the sender tells the payee.
-    pub(crate) struct RemittanceRequest as "Remittance" in camelCase {
-        /// Concepto de pago: one line. Surrounding white space is trimmed, and an empty concept counts as none. A rail may
-        /// drop accents and replace characters other than letters and digits with spaces.
-        concept: Option<String> {
-            chars_max: CONCEPT_CHARS_MAX, form: TextForm::Line, example: "\"Renta de noviembre\""
-        },
-        /// Referencia numérica: up to seven digits.
-        numeric_reference: Option<u32> { at_least: 1.0, at_most: REFERENCE_MAX as f64, example: "202611" },
-    }
-}
-
-impl RemittanceRequest {
-    pub(crate) fn read(self) -> Remittance {
-        Remittance::new(self.concept, self.numeric_reference)
-    }
-}
-
-request! {
     /// A transfer to make.
-    pub(crate) struct TransferRequest in camelCase {
-        order: Flat<OrderRequest>,
-        remittance: Flat<RemittanceRequest>,
+    pub(crate) struct SendRequest as "TransferRequest" in camelCase {
+        transfer: Flat<TransferRequest>,
+        acknowledgment: Flat<AcknowledgmentRequest>,
     }
 }
 
-impl TransferRequest {
+impl SendRequest {
     pub(crate) fn draft(self, key: Option<String>) -> Draft {
-        let Self { order: Flat(order), remittance: Flat(remittance) } = self;
-        Draft { remittance: remittance.read(), ..order.draft(key) }
+        let Self { transfer: Flat(request), acknowledgment: Flat(acknowledgment) } = self;
+        Draft { key, request, acknowledgment_token: acknowledgment.acknowledgment_token, hold_id: None }
     }
 }
 
@@ -157,9 +120,9 @@ pub(crate) async fn create_transaction(
     key: Result<IdempotencyKey, Error>,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
-    let request: TransferRequest = fields.read();
+    let request: SendRequest = fields.read();
     fields.finish()?;
     let IdempotencyKey(key) = key?;
-    let order = request.draft(key).order(&app, &owner).await?;
-    Ok(orders::send(&app, order).await.respond(|transfer| Json(TransactionJson::from(transfer)).into_response()))
+    let answer = orders::send(&app, &owner, request.draft(key)).await;
+    Ok(respond(answer, |transfer| Json(TransactionJson::from(transfer)).into_response()))
 }

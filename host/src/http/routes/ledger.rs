@@ -13,7 +13,7 @@ use crate::http::ledger::payee_checks::{self, PayeeCheckJson, PayeeCheckRequest}
 use crate::http::ledger::profile::{self, ProfileJson, ProfileRequest};
 use crate::http::ledger::risk_context::{self, RiskContextJson, RiskContextQuery};
 use crate::http::ledger::schedules::{self, ConfirmationRequest, ScheduleJson, ScheduleRequest, SkipRequest};
-use crate::http::ledger::transactions::{self, TransactionJson, TransferRequest};
+use crate::http::ledger::transactions::{self, SendRequest, TransactionJson};
 use crate::http::operation::{
     ANY_FILE, Api, Callers, Content, ETAG, Header, IF_NONE_MATCH, LOCATION, Operation, PAGE, one, route,
 };
@@ -72,7 +72,7 @@ const OPERATIONS: &[Operation] = &[
         .user().pages_of::<TransactionJson>(),
     route!(get "/api/ledger/transactions/{id}", transactions::get_transaction, "One transfer").user().ok::<TransactionJson>(),
     route!(post "/api/ledger/transactions", transactions::create_transaction, "Make a transfer")
-        .user().takes(&[KEY]).body::<TransferRequest>().ok::<TransactionJson>().gives(&[REPLAYED]).transfer(),
+        .user().takes(&[KEY]).body::<SendRequest>().ok::<TransactionJson>().gives(&[REPLAYED]).transfer(),
     route!(post "/api/ledger/transactions/bulk", bulk::create_transactions, "Make many transfers, each on its own")
         .user().body::<BulkRequest>().ok::<BulkJson>(),
     route!(get "/api/ledger/holds", holds::list_holds, "The user's holds, newest first").user().pages_of::<HoldJson>(),

@@ -9,11 +9,11 @@ use crate::app::App;
 use crate::clock::{mexico_city_at, mexico_city_date};
 use crate::db::connections::AcquireError;
 use crate::db::schedules::{changes, claims};
-use crate::domain::rules::RISK_ACKNOWLEDGMENT_REQUIRED;
+use crate::domain::order::{Circumstances, TransferRequest};
 use crate::domain::schedule::{HOUR, LATE_MAX, Occurrence, Outcome, Schedule, Status, WAITING_MAX};
 use crate::domain::transfer::Transfer;
-use crate::http::error::Error;
-use crate::http::ledger::orders::{self, Answer, CircumstancesRequest, Draft};
+use crate::orders::{self, Answer, Draft, NotMade, Remedy};
+use crate::schema::Flat;
 
 /// How long an attempt has a schedule for itself, so that nothing is sent after its owner was told that it is skipped. A
 /// request may take 60 s to ask the ledger, and the ledger may commit 95 s later what nobody waits for any longer: after
@@ -63,21 +63,12 @@ pub(crate) async fn send(
     app: &App,
     schedule: &Schedule,
     date: Date,
-    circumstances: CircumstancesRequest,
+    circumstances: Circumstances,
+    acknowledgment_token: Option<String>,
 ) -> Answer<Transfer> {
-    let draft = Draft {
-        key: Some(schedule.key(date)),
-        from_account_id: schedule.account_id,
-        to_beneficiary_id: schedule.beneficiary_id,
-        amount: schedule.amount,
-        remittance: schedule.remittance.clone(),
-        circumstances,
-        hold_id: None,
-    };
-    match draft.order(app, &schedule.owner).await {
-        Ok(order) => orders::send(app, order).await,
-        Err(error) => Answer::failed(error),
-    }
+    let request = TransferRequest { circumstances: Flat(circumstances), ..schedule.request.clone() };
+    let draft = Draft { key: Some(schedule.key(date)), request, acknowledgment_token, hold_id: None };
+    orders::send(app, &schedule.owner, draft).await
 }
 
 /// Records what became of a claimed occurrence.
@@ -85,35 +76,27 @@ pub(crate) async fn record(
     app: &App,
     schedule: &Schedule,
     date: Date,
-    result: &Result<Transfer, Error>,
+    result: &Result<Transfer, NotMade>,
 ) -> Result<Attempt, AcquireError> {
     let mut db = app.db.acquire().await?;
     let now = app.now(&mut db).await?;
-    let (outcome, transfer_id, problem) = match result {
+    let (outcome, transfer_id, problem) = match result.as_ref().map_err(NotMade::remedy) {
         Ok(transfer) => (Outcome::Sent, Some(transfer.transfer_id), None),
-        Err(error) if needs_acknowledgment(error) => {
+        Err(Remedy::None(code)) => (Outcome::Refused, None, Some(code.to_owned())),
+        Err(Remedy::Acknowledgment) => {
             changes::wait(&mut db, &app.key, schedule, now + WAITING_MAX, now).await?;
             return Ok(Attempt::NeedsConfirmation);
         }
-        Err(error) if error.is_temporary() => {
-            let (schedule_id, code) = (schedule.schedule_id, error.code());
-            tracing::warn!(%schedule_id, %code, "an occurrence could not be sent; will retry");
-            // After all other errors nothing was sent, so its owner may cancel meanwhile.
-            let is_open = matches!(error, Error::OutcomeUnknown | Error::Internal(_));
-            claims::postpone(&mut db, schedule, now + RETRY_EVERY, is_open).await?;
+        Err(remedy @ (Remedy::Patience | Remedy::Inquiry)) => {
+            tracing::warn!(schedule_id = %schedule.schedule_id, ?result, "an occurrence could not be sent; will retry");
+            // Unless it may have been sent, its owner may cancel meanwhile.
+            claims::postpone(&mut db, schedule, now + RETRY_EVERY, remedy == Remedy::Inquiry).await?;
             return Ok(Attempt::Retrying);
         }
-        Err(error) => (Outcome::Refused, None, Some(error.code().into_owned())),
     };
     let over = Occurrence { date, outcome, transfer_id, problem, recorded_at: now };
     changes::record(&mut db, &app.key, schedule, over, now).await?;
     Ok(Attempt::Finished(outcome))
-}
-
-/// Whether only its owner's acknowledgment is missing.
-fn needs_acknowledgment(error: &Error) -> bool {
-    matches!(error, Error::Rejected(violations)
-        if violations.iter().all(|violation| violation.code == RISK_ACKNOWLEDGMENT_REQUIRED))
 }
 
 /// What a host does about a claimed schedule.
