@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::forgery::run_all;
 use crate::model::{CONTEXT, key, put_on_record};
-use crate::tamper::{ACCOUNT, complaints, fill, new_order, report, write};
+use crate::tamper::{ACCOUNT, complaints, fill, new_order, report, scheduled, write};
 
 /// What somebody does by SQL, what the core then does, and how the traces are removed.
 struct Episode {
@@ -43,6 +43,14 @@ fn episodes() -> Vec<Episode> {
             acts: vec![order(40, 1_000), fund(1, 1_100)],
             restore: &["update account_balance set floor = 0 where account_id::text like '%a000'"],
             expected: "no entry leaves a customer with less than nothing",
+        },
+        // The occurrence that is next, before its host recorded it.
+        Episode { forge: &[], acts: vec![scheduled(43, "2026-12-06")], restore: &[], expected: "" },
+        Episode {
+            forge: &["update schedule set next_date = '2026-12-07'"],
+            acts: vec![scheduled(44, "2026-12-07")],
+            restore: &["update schedule set next_date = '2026-12-06'"],
+            expected: "each transfer of a schedule is an occurrence that was sent or is next",
         },
         Episode {
             forge: &[
@@ -121,5 +129,5 @@ async fn what_was_done_on_a_forgery_is_found_after_it_was_undone(db: PgPool) {
         found.sort();
         assert_eq!(complaints, found);
     }
-    assert_eq!(found.len(), 6);
+    assert_eq!(found.len(), 7);
 }

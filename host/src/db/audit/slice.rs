@@ -268,7 +268,19 @@ async fn keys_and_accounts(db: &mut PgConnection, slice: &Slice) -> Result<Vec<F
                 )),
             ('no idempotency key was used twice', (
                 select count(*) from idempotency o where o.owner = i.owner and o.key = i.key
-            ) <> 1)
+            ) <> 1),
+            -- Clients' keys have no spaces. A host records an occurrence after it has sent it.
+            ('each transfer of a schedule is an occurrence that was sent or is next',
+                i.key like 'schedule %' and i.transfer_id is not null and not exists (
+                    select from schedule s
+                    left join occurrence o on o.schedule_id = s.schedule_id and o.transfer_id = i.transfer_id
+                    where s.schedule_id = case
+                            when i.key ~ '^schedule [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12} '
+                            then substring(i.key from 10 for 36)::uuid
+                        end
+                        and s.owner = i.owner
+                        and right(i.key, -46) = to_char(coalesce(o.date, s.next_date), 'YYYY-MM-DD')
+                ))
         ) as r (rule, is_broken)
         group by r.rule
         union all

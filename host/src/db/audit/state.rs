@@ -126,6 +126,12 @@ pub(crate) async fn check_everything(db: &mut PgConnection) -> Result<Vec<Findin
             from transfer where kind = 'spei' and status = 'completed' group by owner, payee_key
         ) as t using (owner, payee_key)
         where (p.transfers, p.amount, p.largest) is distinct from (t.transfers, t.amount, t.largest)
+        union all
+        select 'each occurrence that was sent has the transfer of its key', count(*)
+        from occurrence o join schedule s using (schedule_id)
+        left join idempotency i on i.owner = s.owner
+            and i.key = concat_ws(' ', 'schedule', o.schedule_id, to_char(o.date, 'YYYY-MM-DD'))
+        where o.outcome = 'sent' and o.transfer_id is distinct from i.transfer_id
         "#
     )
     .fetch_all(db)
