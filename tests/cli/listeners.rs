@@ -106,13 +106,17 @@ fn a_host_speaks_tls_on_both_listeners() {
     assert_eq!(curl(&["--cacert", &authority, &metrics]), "");
     // An operator's command has a certificate too.
     let operator = token(&data, "rosa", "models:admin");
-    let list = |identity: &[&str]| {
+    let list = |identity: &[&str], token: Option<&str>| {
         let mut command = data.command(&[&["models", "list", "--admin-url", &service.assist], identity].concat());
-        command.env("CAUDAL_OPERATOR_TOKEN", &operator).env("SSL_CERT_FILE", &authority).output().unwrap()
+        command.envs(token.map(|it| ("CAUDAL_OPERATOR_TOKEN", it))).env("SSL_CERT_FILE", &authority).output().unwrap()
     };
-    let listed = list(&["--admin-cert", &client, "--admin-key", &client_key]);
+    let identity = ["--admin-cert", &client, "--admin-key", &client_key];
+    let listed = list(&identity, Some(&operator));
     assert!(text(&listed.stdout).contains("risk-2."), "{}", text(&listed.stderr));
-    assert!(!list(&[]).status.success());
+    assert!(!list(&[], Some(&operator)).status.success());
+    // Without a token it signs one of the sandbox with the key in its data folder, which this host does not accept.
+    let refused = text(&list(&identity, None).stderr);
+    assert!(refused.contains("outside the sandbox, set CAUDAL_OPERATOR_TOKEN_FILE"), "{refused}");
     let mut unknown = data.command(&["models", "list", "--admin-url", &service.assist]);
     let stderr = text(&unknown.env("CAUDAL_OPERATOR_TOKEN", &operator).output().unwrap().stderr);
     assert!(stderr.contains("does not trust") && stderr.contains("SSL_CERT_FILE"), "{stderr}");

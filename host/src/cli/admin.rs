@@ -24,6 +24,10 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(60);
 /// Largest reply: a thousand pending payments have half a megabyte.
 const REPLY_BYTES_MAX: usize = 16 << 20;
 
+const OWN_TOKEN: &str = "the token in CAUDAL_OPERATOR_TOKEN_FILE";
+const SANDBOX_TOKEN: &str = "a token of the sandbox, signed with the ledger key: outside the sandbox, set \
+    CAUDAL_OPERATOR_TOKEN_FILE to a file with one from your OpenID provider; in the sandbox, CAUDAL_DATA_DIR to its folder";
+
 /// Of the token that this makes in the sandbox.
 const TOKEN_LIFETIME: time::Duration = time::Duration::MINUTE;
 
@@ -31,6 +35,8 @@ pub(super) struct AdminApi {
     client: Client,
     url: String,
     token: String,
+    /// Whose token that is, for an operator whom it does not let in.
+    origin: &'static str,
 }
 
 /// What a host answered.
@@ -55,7 +61,8 @@ impl AdminApi {
         };
         let client = Client::identified(transport, REPLY_TIMEOUT, identity.as_ref());
         let client = client.context("cannot use --admin-cert and --admin-key")?.with_replies_up_to(REPLY_BYTES_MAX);
-        Ok(Self { client, url, token: token(common, admin)? })
+        let (token, origin) = token(common, admin)?;
+        Ok(Self { client, url, token, origin })
     }
 
     pub(super) async fn get(&self, path: &str) -> Result<Value> {
@@ -111,8 +118,18 @@ impl AdminApi {
         if reply.status.is_success() {
             Ok(Answer { status: reply.status, body })
         } else {
-            Err(problem(&self.url, reply.status, &body))
+            Err(self.problem(reply.status, &body))
         }
+    }
+
+    fn problem(&self, status: StatusCode, body: &Value) -> anyhow::Error {
+        let field = |name: &str| body[name].as_str();
+        let title = field("title").map_or_else(|| format!("the host answered {status}"), str::to_owned);
+        let mut text = field("detail").map_or_else(|| title.clone(), |detail| format!("{title}: {detail}"));
+        if status == StatusCode::UNAUTHORIZED {
+            text += &format!(" (says {} of {})", self.url, self.origin);
+        }
+        anyhow!(Problem { status, text })
     }
 }
 
@@ -127,20 +144,6 @@ pub(super) fn if_match(epoch: i64) -> [(HeaderName, String); 1] {
 pub(super) struct Problem {
     pub(super) status: StatusCode,
     text: String,
-}
-
-fn problem(url: &str, status: StatusCode, body: &Value) -> anyhow::Error {
-    let text = |field: &str| body[field].as_str().map(str::to_owned);
-    let title = text("title").unwrap_or_else(|| format!("the host answered {status}"));
-    let detail = text("detail").map(|detail| format!(": {detail}")).unwrap_or_default();
-    let mut text = format!("{title}{detail}");
-    if status == StatusCode::UNAUTHORIZED {
-        text += &format!(
-            " (says {url} of the token in CAUDAL_OPERATOR_TOKEN_FILE, or in the sandbox of one made with the secret in the \
-             data folder: are both the same service's?)"
-        );
-    }
-    anyhow!(Problem { status, text })
 }
 
 /// The answer about something that was named, with words of its own for an operator who named nothing that exists.
@@ -173,14 +176,15 @@ pub(super) fn pesos(amount: &Value) -> String {
 }
 
 /// The operator's own token, or a new one of the sandbox.
-fn token(common: &Common, admin: &Admin) -> Result<String> {
+fn token(common: &Common, admin: &Admin) -> Result<(String, &'static str)> {
     let Admin { token, token_file, by, jwt, .. } = admin;
     if let Some(file) = token_file {
-        let token = String::from_utf8(secret::read_private(file)?);
-        return Ok(token.with_context(|| format!("{} is not text", file.display()))?.trim().to_owned());
+        let text = String::from_utf8(secret::read_private(file)?);
+        let text = text.with_context(|| format!("{} is not text", file.display()))?;
+        return Ok((text.trim().to_owned(), OWN_TOKEN));
     }
     if let Some(token) = token {
-        return Ok(token.clone());
+        return Ok((token.clone(), OWN_TOKEN));
     }
     let (key, _) = secret::ledger_key(common, Missing::Refuse).context(
         "no token: set CAUDAL_OPERATOR_TOKEN_FILE to a file with one from your OpenID provider, or CAUDAL_DATA_DIR to the \
@@ -188,5 +192,6 @@ fn token(common: &Common, admin: &Admin) -> Result<String> {
     )?;
     let scopes = [MODELS_ADMIN, RULES_ADMIN, LEDGER_OPERATE, AUDIT_READ].join(" ");
     let minter = Minter::new(&key.sandbox_secret(), secret::token_config(jwt));
-    minter.mint(by, Some(&scopes), Clock::system().now(), TOKEN_LIFETIME).context("cannot sign a token")
+    let token = minter.mint(by, Some(&scopes), Clock::system().now(), TOKEN_LIFETIME).context("cannot sign a token")?;
+    Ok((token, SANDBOX_TOKEN))
 }
