@@ -92,6 +92,9 @@ pub(crate) struct Operation {
     pub(crate) answers: &'static [(u16, Content)],
     /// Whether it makes a transfer, and fails as one.
     pub(crate) is_transfer: bool,
+    /// Whether its success follows a commit that the ledger has confirmed. A bulk's also reports refusals, so it is
+    /// confirmed like a read.
+    pub(crate) is_command: bool,
     /// Codes besides those common to all such operations.
     pub(crate) errors: &'static [&'static str],
     pub(crate) request_headers: &'static [Header],
@@ -117,6 +120,7 @@ impl Operation {
             body: Body::None,
             answers: &[],
             is_transfer: false,
+            is_command: false,
             errors: &[],
             request_headers: &[],
             answer_headers: &[],
@@ -173,6 +177,10 @@ impl Operation {
 
     pub(crate) const fn transfer(self) -> Self {
         Self { is_transfer: true, ..self }
+    }
+
+    pub(crate) const fn command(self) -> Self {
+        Self { is_command: true, ..self }
     }
 
     pub(crate) const fn errors(self, errors: &'static [&'static str]) -> Self {

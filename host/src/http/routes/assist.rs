@@ -138,9 +138,9 @@ const OPERATIONS: &[Operation] = &[
     route!(get "/admin/find", find::find, "Accounts of a user or with a CLABE, and a transaction by its tracking key")
         .operator(LEDGER_OPERATOR).query(&[&FindQuery::DECLARATION]).ok::<FoundJson>().errors(&["not-found"]),
     route!(post "/admin/accounts/{id}/freeze", accounts::freeze, "Let no money leave an account")
-        .operator(LEDGER_OPERATOR).body::<FreezeRequest>().ok::<FrozenJson>().errors(&["outcome-unknown"]),
+        .operator(LEDGER_OPERATOR).command().body::<FreezeRequest>().ok::<FrozenJson>().errors(&["outcome-unknown"]),
     route!(post "/admin/accounts/{id}/unfreeze", accounts::unfreeze, "Let money leave an account again")
-        .operator(LEDGER_OPERATOR).body::<FreezeRequest>().ok::<FrozenJson>().errors(&["outcome-unknown"]),
+        .operator(LEDGER_OPERATOR).command().body::<FreezeRequest>().ok::<FrozenJson>().errors(&["outcome-unknown"]),
     route!(post "/admin/accounts/{id}/fund", accounts::fund, "Credit an account from the bank's own funds")
         .operator(LEDGER_OPERATOR).body::<FundRequest>().ok_or_approval::<FundedJson>().errors(&["outcome-unknown"]),
     route!(get "/admin/users/{user}/limits", users::get_limits, "A user's own limits")

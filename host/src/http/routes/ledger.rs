@@ -51,7 +51,7 @@ const WASM: &[(u16, Content)] = &[(200, Content::Bytes("application/wasm")), (30
 const OPERATIONS: &[Operation] = &[
     route!(get "/api/ledger/accounts", accounts::list_accounts, "The user's accounts, oldest first").user().pages_of::<AccountJson>(),
     route!(post "/api/ledger/accounts", accounts::create_account, "Open an account")
-        .user().body::<AccountRequest>().created::<AccountJson>().gives(&[LOCATION])
+        .user().command().body::<AccountRequest>().created::<AccountJson>().gives(&[LOCATION])
         .errors(&["account-exists", "limit-reached", "no-account-numbers", "outcome-unknown"]),
     route!(get "/api/ledger/accounts/{id}", accounts::get_account, "One account").user().ok::<AccountJson>(),
     route!(get "/api/ledger/accounts/{id}/entries", entries::list_entries, "An account's statement, newest first")
@@ -72,18 +72,18 @@ const OPERATIONS: &[Operation] = &[
         .user().pages_of::<TransactionJson>(),
     route!(get "/api/ledger/transactions/{id}", transactions::get_transaction, "One transfer").user().ok::<TransactionJson>(),
     route!(post "/api/ledger/transactions", transactions::create_transaction, "Make a transfer")
-        .user().takes(&[KEY]).body::<SendRequest>().ok::<TransactionJson>().gives(&[REPLAYED]).transfer(),
+        .user().command().takes(&[KEY]).body::<SendRequest>().ok::<TransactionJson>().gives(&[REPLAYED]).transfer(),
     route!(post "/api/ledger/transactions/bulk", bulk::create_transactions, "Make many transfers, each on its own")
         .user().body::<BulkRequest>().ok::<BulkJson>(),
     route!(get "/api/ledger/holds", holds::list_holds, "The user's holds, newest first").user().pages_of::<HoldJson>(),
     route!(post "/api/ledger/holds", holds::create_hold, "Set money aside for a payee")
-        .user().takes(&[KEY]).body::<HoldRequest>().created::<HoldJson>().gives(&[LOCATION, REPLAYED]).transfer(),
+        .user().command().takes(&[KEY]).body::<HoldRequest>().created::<HoldJson>().gives(&[LOCATION, REPLAYED]).transfer(),
     route!(get "/api/ledger/holds/{id}", holds::get_hold, "One hold").user().ok::<HoldJson>(),
     route!(post "/api/ledger/holds/{id}/capture", holds::capture_hold, "Transfer what is held, or a part of it")
-        .user().takes(&[KEY]).body::<CaptureRequest>().ok::<TransactionJson>().gives(&[REPLAYED])
+        .user().command().takes(&[KEY]).body::<CaptureRequest>().ok::<TransactionJson>().gives(&[REPLAYED])
         .transfer().errors(&["hold-ended", "hold-exceeded"]),
     route!(post "/api/ledger/holds/{id}/void", holds::void_hold, "Release what is held")
-        .user().ok::<HoldJson>().errors(&["hold-ended", "outcome-unknown"]),
+        .user().command().ok::<HoldJson>().errors(&["hold-ended", "outcome-unknown"]),
     route!(get "/api/ledger/schedules", schedules::list_schedules, "The user's scheduled transfers, newest first")
         .user().pages_of::<ScheduleJson>(),
     route!(post "/api/ledger/schedules", schedules::create_schedule, "Schedule a transfer, once or repeatedly")
