@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::caution::{Setback, agree};
 use super::names::{resolve, resolve_of};
-use super::registry::{Progress, kind_of, kinds};
+use super::registry::{Progress, items, kind_of, kinds};
 use crate::cli::admin::{AdminApi, if_match};
 use crate::cli::output::print;
 use crate::config::{Deploy, RollBack};
@@ -211,7 +211,7 @@ async fn follow(api: &AdminApi, kind: &str, epoch: i64, version: &str, wait: Opt
     let mut shown = String::new();
     loop {
         let all = kinds(api).await?;
-        let hosts = all.iter().find(|it| it.kind == kind).map(|it| &it.hosts[..]).unwrap_or_default();
+        let hosts = all.iter().find(|it| it["kind"] == kind).map(|it| items(it, "hosts")).unwrap_or_default();
         let (progress, hosts) = (Progress::of(hosts, epoch), hosts.len());
         if wait.is_none() {
             let subject = if hosts == 1 { "host is" } else { "hosts are" };

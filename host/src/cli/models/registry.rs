@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::cli::admin::AdminApi;
 use crate::cli::output::print;
-use crate::cli::table::{Column, print_json, table};
+use crate::cli::table::{Column, print_json, table, text};
 use crate::domain::model::ModelKind;
 
 pub(in crate::cli) fn kind_of(name: &str) -> Result<ModelKind> {
@@ -15,57 +15,15 @@ pub(in crate::cli) fn kind_of(name: &str) -> Result<ModelKind> {
     ModelKind::parse(name).with_context(|| format!("there is no kind '{name}'; choose from {kinds}"))
 }
 
-/// The kinds that the operator may read about.
-#[derive(Deserialize)]
-struct Registry {
-    models: Vec<Kind>,
-}
-
-/// A kind, its versions and what the running hosts serve.
-#[derive(Deserialize)]
-pub(super) struct Kind {
-    pub(super) kind: String,
-    pub(super) epoch: i64,
-    pub(super) versions: Vec<Version>,
-    pub(super) hosts: Vec<Host>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Version {
-    pub(super) model_version: String,
-    role: String,
-    bytes: i64,
-    registered_by: String,
-    registered_at: String,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Host {
-    pub(super) host: String,
-    pub(super) epoch: i64,
-    pub(super) state: String,
-    champion: Option<String>,
-    pub(super) detail: Option<String>,
-}
-
-impl Kind {
-    #[cfg(test)]
-    pub(super) fn named(kind: &str, versions: &[&str]) -> Self {
-        let version = |name: &&str| Version {
-            model_version: (*name).to_owned(),
-            role: "registered".to_owned(),
-            bytes: 0,
-            registered_by: String::new(),
-            registered_at: String::new(),
-        };
-        Self { kind: kind.to_owned(), epoch: 0, versions: versions.iter().map(version).collect(), hosts: Vec::new() }
-    }
-}
-
-pub(super) async fn kinds(api: &AdminApi) -> Result<Vec<Kind>> {
+/// The kinds that the operator may read about, each with its versions and what the running hosts serve.
+pub(super) async fn kinds(api: &AdminApi) -> Result<Vec<Value>> {
     let answer = api.get("/admin/models").await?;
-    let Registry { models } = serde_json::from_value(answer).context("the host's answer has an unexpected format")?;
-    Ok(models)
+    Ok(items(&answer, "models").to_vec())
+}
+
+/// What is in a list.
+pub(super) fn items<'a>(it: &'a Value, list: &str) -> &'a [Value] {
+    it[list].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
 pub(super) async fn list(api: &AdminApi, json: bool) -> Result<ExitCode> {
@@ -74,49 +32,56 @@ pub(super) async fn list(api: &AdminApi, json: bool) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let kinds = kinds(api).await?;
-    let versions: Vec<_> = kinds.iter().flat_map(|kind| kind.versions.iter().map(move |it| (kind, it))).collect();
-    let columns: [Column<(&Kind, &Version)>; 5] = [
-        ("VERSION", |(_, it)| it.model_version.clone()),
-        ("ROLE", |(kind, it)| role(it, kind).to_owned()),
-        ("BYTES", |(_, it)| it.bytes.to_string()),
-        ("REGISTERED", |(_, it)| it.registered_at.split('T').next().unwrap_or_default().to_owned()),
-        ("BY", |(_, it)| it.registered_by.clone()),
+    let all = |list| kinds.iter().flat_map(move |kind| items(kind, list).iter().map(move |it| (kind, it)));
+    let columns: [Column<(&Value, &Value)>; 5] = [
+        ("VERSION", |(_, it)| text(&it["model_version"])),
+        ("ROLE", |(kind, it)| role(it, kind)),
+        ("BYTES", |(_, it)| text(&it["bytes"])),
+        ("REGISTERED", |(_, it)| text(&it["registered_at"]).split('T').next().unwrap_or_default().to_owned()),
+        ("BY", |(_, it)| text(&it["registered_by"])),
     ];
-    print(&table(&columns, &versions))?;
+    print(&table(&columns, &all("versions").collect::<Vec<_>>()))?;
     print("")?;
-    let hosts: Vec<_> = kinds.iter().flat_map(|kind| kind.hosts.iter().map(move |it| (kind, it))).collect();
-    let columns: [Column<(&Kind, &Host)>; 3] =
-        [("HOST", |(_, it)| it.host.clone()), ("KIND", |(kind, _)| kind.kind.clone()), ("STATE", |(_, it)| status(it))];
-    print(&table(&columns, &hosts))?;
+    let columns: [Column<(&Value, &Value)>; 3] = [
+        ("HOST", |(_, it)| text(&it["host"])),
+        ("KIND", |(kind, _)| text(&kind["kind"])),
+        ("STATE", |(_, it)| status(it)),
+    ];
+    print(&table(&columns, &all("hosts").collect::<Vec<_>>()))?;
     Ok(ExitCode::SUCCESS)
 }
 
+fn epoch(it: &Value) -> i64 {
+    it["epoch"].as_i64().unwrap_or_default()
+}
+
 /// In an operator's words.
-fn role<'a>(version: &'a Version, kind: &Kind) -> &'a str {
-    match version.role.as_str() {
-        "champion" if kind.epoch == 0 => "default",
-        "champion" => {
-            let progress = Progress::of(&kind.hosts, kind.epoch);
-            match (progress.loading, progress.failed.len()) {
+fn role(version: &Value, kind: &Value) -> String {
+    match version["role"].as_str() {
+        Some("champion") if epoch(kind) == 0 => "default".to_owned(),
+        Some("champion") => {
+            let progress = Progress::of(items(kind, "hosts"), epoch(kind));
+            let state = match (progress.loading, progress.failed.len()) {
                 (0, 0) => "serves",
                 (_, 0) => "loading",
                 _ => "failed",
-            }
+            };
+            state.to_owned()
         }
-        "registered" => "-",
-        role => role,
+        Some("registered") => "-".to_owned(),
+        _ => text(&version["role"]),
     }
 }
 
-fn status(it: &Host) -> String {
-    let deployment = match (it.state.as_str(), it.epoch) {
+fn status(it: &Value) -> String {
+    let deployment = match (it["state"].as_str().unwrap_or_default(), epoch(it)) {
         ("serving", 0) => String::new(),
         ("serving", epoch) => format!(" (change {epoch})"),
         ("failed", epoch) => format!("; change {epoch} failed"),
         (state, epoch) => format!("; change {epoch} is {state}"),
     };
-    let reason = it.detail.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    format!("serves {}{deployment}{reason}", it.champion.as_deref().unwrap_or("no version"))
+    let reason = it["detail"].as_str().map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!("serves {}{deployment}{reason}", it["champion"].as_str().unwrap_or("no version"))
 }
 
 /// The running hosts and one deployment.
@@ -132,16 +97,16 @@ pub(super) struct Progress {
 
 impl Progress {
     /// From what the hosts report. One that is still on an earlier deployment counts as loading.
-    pub(super) fn of(hosts: &[Host], epoch: i64) -> Self {
+    pub(super) fn of(hosts: &[Value], wanted: i64) -> Self {
         let mut progress = Self::default();
         for it in hosts {
-            if it.epoch > epoch {
-                progress.replaced_by = progress.replaced_by.max(Some(it.epoch));
+            if epoch(it) > wanted {
+                progress.replaced_by = progress.replaced_by.max(Some(epoch(it)));
             }
-            match it.state.as_str() {
-                _ if it.epoch < epoch => progress.loading += 1,
+            match it["state"].as_str().unwrap_or_default() {
+                _ if epoch(it) < wanted => progress.loading += 1,
                 "serving" => progress.serving += 1,
-                "failed" => progress.failed.push((it.host.clone(), it.detail.clone().unwrap_or_default())),
+                "failed" => progress.failed.push((text(&it["host"]), text(&it["detail"]))),
                 _ => progress.loading += 1,
             }
         }
@@ -153,9 +118,8 @@ impl Progress {
 mod tests {
     use super::*;
 
-    fn host(host: &str, epoch: i64, state: &str, detail: Option<&str>) -> Host {
-        let (host, state, detail) = (host.to_owned(), state.to_owned(), detail.map(str::to_owned));
-        Host { host, epoch, state, champion: None, detail }
+    fn host(host: &str, epoch: i64, state: &str, detail: Option<&str>) -> Value {
+        serde_json::json!({"host": host, "epoch": epoch, "state": state, "champion": null, "detail": detail})
     }
 
     #[test]
