@@ -1,6 +1,6 @@
 // Types of the package, the same for browsers, Node and workerd. Names and meanings are those of the HTTP API.
 
-import type { Kinds, RiskAnswer } from "./types.js";
+import type { FieldError, Kinds, RiskAnswer } from "./types.js";
 
 export type * from "./types.js";
 
@@ -106,16 +106,6 @@ export interface Live {
  * is no model at all, and always in workerd, which compiles nothing at run time.
  */
 export function live<K extends Kind>(kind: K, options?: LiveOptions): Promise<ScorerOf<K> & Live>;
-
-/** What is wrong with one field. */
-export interface FieldError {
-  /** The field; empty for the body as a whole. */
-  field: string;
-  /** For programs: `required`, `wrong-type`, `out-of-range`, `unknown-value`, `blank`, `too-long`, ... */
-  code: string;
-  /** For people, in English. */
-  detail: string;
-}
 
 /** The request was refused, as the HTTP API refuses it. */
 export class InvalidRequest extends Error {

@@ -1,11 +1,12 @@
 //! Declarations as TypeScript, for the types of the npm package and of both pages.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::field::{Alias, Declaration, Field, Shape};
 
 /// A request: optional fields may be left out or null.
-pub(crate) fn request(declaration: &Declaration) -> String {
+fn request(declaration: &Declaration) -> String {
     let fields = declaration.wire_fields();
     let Some((name, alias)) = fields.iter().find_map(|field| match field.alias {
         Some(Alias::Synonym(alias)) => Some((field.name, alias)),
@@ -27,27 +28,36 @@ pub(crate) fn request(declaration: &Declaration) -> String {
     format!("/** {about} */\nexport type {} =\n{full}\n{short};\n", declaration.name)
 }
 
-/// Answers and what they consist of, each as an interface that names the others. Optional fields may be left out.
-pub(crate) fn answers(declarations: impl IntoIterator<Item = &'static Declaration>) -> String {
+/// Requests, answers and what they consist of, each as an interface that names the others. One that is both is what the
+/// host writes.
+pub(crate) fn interfaces(
+    requests: impl IntoIterator<Item = &'static Declaration>,
+    answers: impl IntoIterator<Item = &'static Declaration>,
+) -> String {
     let mut named = BTreeMap::new();
-    let mut waiting: Vec<_> = declarations.into_iter().collect();
-    while let Some(declaration) = waiting.pop() {
-        if named.insert(declaration.name, declaration).is_none() {
-            waiting.extend(declaration.wire_fields().iter().filter_map(|field| object_in(&field.shape)));
+    let (requests, answers) = (requests.into_iter().collect(), answers.into_iter().collect());
+    for (mut waiting, write) in [(answers, answer as fn(&Declaration) -> String), (requests, request)] {
+        while let Some(declaration) = Vec::pop(&mut waiting) {
+            if let Entry::Vacant(place) = named.entry(declaration.name) {
+                place.insert(write(declaration));
+                waiting.extend(declaration.wire_fields().iter().filter_map(|field| object_in(&field.shape)));
+            }
         }
     }
-    let interfaces = named.into_values().map(|it| {
-        let members = it.wire_fields().into_iter().map(|field| {
-            let (mark, null) = match (field.required, field.nullable) {
-                (true, _) => ("", ""),
-                (false, true) => ("", " | null"),
-                (false, false) => ("?", ""),
-            };
-            format!("{}  {}{mark}: {}{null};\n", comment(field), field.name, type_of(&field.shape))
-        });
-        interface(it, &members.collect::<String>())
+    named.into_values().collect::<Vec<_>>().join("\n")
+}
+
+/// An answer: optional fields may be left out, or are null.
+fn answer(declaration: &Declaration) -> String {
+    let members = declaration.wire_fields().into_iter().map(|field| {
+        let (mark, null) = match (field.required, field.nullable) {
+            (true, _) => ("", ""),
+            (false, true) => ("", " | null"),
+            (false, false) => ("?", ""),
+        };
+        format!("{}  {}{mark}: {}{null};\n", comment(field), field.name, type_of(&field.shape))
     });
-    interfaces.collect::<Vec<_>>().join("\n")
+    interface(declaration, &members.collect::<String>())
 }
 
 fn object_in(shape: &Shape) -> Option<&'static Declaration> {

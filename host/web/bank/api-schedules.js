@@ -1,5 +1,6 @@
 // Requests about scheduled transfers. Amounts are converted here, as in api.js.
 
+/** @import { ConfirmationRequest } from "../shared/answers.js" */
 /** @import { FullDraft, NewSchedule, Schedule, Transfer } from "./types.js" */
 import { fromPesos, toJson } from "./money.js";
 import { call, change, get } from "./request.js";
@@ -49,8 +50,7 @@ export async function skip(id, date) {
 
 /**
  * Sends the payment that waits. Repeating it sends nothing twice.
- * @param {string} id
- * @param {{ date: string, isNewDevice: boolean, geolocationChanged: boolean, acknowledgmentToken?: string }} confirmation
+ * @param {string} id @param {ConfirmationRequest} confirmation
  * @returns {Promise<Transfer>}
  */
 export async function confirm(id, confirmation) {

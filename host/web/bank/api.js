@@ -2,6 +2,7 @@
 // of the page only sees whole centavos.
 
 /** @import { RiskAnswer, RiskRequest } from "../../../components/js/src/index.js" */
+/** @import { EventRequest } from "../shared/answers.js" */
 /** @import { Account, Circumstances, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Remittance, Transfer, TransferPage } from "./types.js" */
 import { fromPesos, toJson } from "./money.js";
 import { call, change, get } from "./request.js";
@@ -162,7 +163,7 @@ export function saveConsent(granted, noticeVersion) {
   return change("PUT", "/api/analytics/consent", { granted, noticeVersion });
 }
 
-/** @param {{ screen: string, eventType: string, details?: string }} event */
+/** @param {EventRequest} event */
 export async function sendEvent(event) {
   await change("POST", "/api/analytics/events", event);
 }

@@ -33,23 +33,14 @@ export interface Payee extends Pick<answers.Beneficiary, "id" | "name" | "bankNa
 }
 
 /** What a sender tells the payee. */
-export interface Remittance {
-  concept: string | null;
-  numericReference: number | null;
-}
+export type Remittance = Required<Pick<answers.TransferRequest, "concept" | "numericReference">>;
 
 export type Transfer = InCentavos<answers.Transaction>;
 export type Schedule = InCentavos<answers.Schedule>;
 export type Entry = InCentavos<answers.Entry>;
 
 /** When to send a transfer, and what is known of the device that asks. */
-export interface NewSchedule {
-  recurrence: string;
-  firstDate: string;
-  lastDate?: string;
-  isNewDevice: boolean;
-  geolocationChanged: boolean;
-}
+export type NewSchedule = Omit<answers.ScheduleRequest, keyof Parties | keyof Remittance | "amount">;
 
 export interface TransferPage {
   transfers: Transfer[];
@@ -71,11 +62,7 @@ export interface Outcome {
   at: string;
 }
 
-export interface Parties {
-  fromAccountId: string;
-  toBeneficiaryId: string;
-}
-
+export type Parties = Pick<answers.TransferRequest, "fromAccountId" | "toBeneficiaryId">;
 export type Consent = Pick<answers.Consent, "granted" | "updatedAt">;
 export type Profile = Omit<answers.StoredProfile, "updatedAt">;
 
@@ -144,13 +131,11 @@ export interface Verdict {
   scoredBy: "page" | "page-alone" | "ledger" | "none";
 }
 
-/** Where a transfer comes from, as far as the page knows. */
-export interface Circumstances {
-  isNewDevice: boolean;
-  geolocationChanged: boolean;
-  /** Shows that the person has seen the bank's own score, where it requires that. */
-  acknowledgmentToken?: string;
-}
+/** Where a transfer comes from, as far as the page knows, and that the person has seen the bank's own score. */
+export type Circumstances = Pick<
+  answers.TransferRequest,
+  "isNewDevice" | "geolocationChanged" | "acknowledgmentToken"
+>;
 
 /** What a person says an unusual payment is for. */
 export type Purpose = "call" | "purchase" | "offer" | "number" | "known" | "own" | "other";

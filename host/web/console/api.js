@@ -1,6 +1,7 @@
 // The admin API: one function per request, a Problem for every failure.
 
-/** @import { Approval, Canary, Deployment, Payment, Report, Version, VersionDetails, Versions, GateReport, Rollout, Traffic } from "./types.js" */
+/** @import { DeploymentRequest, RollbackRequest, RolloutRequest } from "../shared/answers.js" */
+/** @import { Approval, Deployment, Payment, Report, Version, VersionDetails, Versions, GateReport, Rollout, Traffic } from "./types.js" */
 import { Problem, readProblem } from "../shared/problem.js";
 import { claimsOf } from "../shared/token.js";
 
@@ -110,9 +111,7 @@ export async function version(kind, name) {
 
 /**
  * Replaces a deployment, provided that it is still the one that was seen.
- * @param {string} kind @param {string} etag
- * @param {{ champion: string | null, canary: Canary | null, shadows: string[], reason: string, ends_canary?: string,
- *   despite_setback?: string }} wanted
+ * @param {string} kind @param {string} etag @param {DeploymentRequest} wanted
  */
 export function deploy(kind, etag, wanted) {
   return change("PUT", pathOf(kind, "deployment"), etag, wanted);
@@ -120,7 +119,7 @@ export function deploy(kind, etag, wanted) {
 
 /**
  * Returns to the champion before. It names both, so that a repeated rollback changes nothing.
- * @param {string} kind @param {string} etag @param {{ from: string | null, to?: string | null, reason: string, despite_setback?: string }} wanted
+ * @param {string} kind @param {string} etag @param {RollbackRequest} wanted
  */
 export function rollBack(kind, etag, wanted) {
   return change("POST", pathOf(kind, "rollback"), etag, wanted);
@@ -136,7 +135,7 @@ export async function rollouts(kind) {
   return (await call("GET", pathOf(kind, "rollouts"))).body.rollouts;
 }
 
-/** @param {string} kind @param {string} etag @param {Record<string, unknown>} wanted */
+/** @param {string} kind @param {string} etag @param {RolloutRequest} wanted */
 export function startRollout(kind, etag, wanted) {
   return change("POST", pathOf(kind, "rollouts"), etag, wanted).then(() => ({}));
 }

@@ -7,15 +7,17 @@ mod ledger;
 pub use assist::ASSIST;
 pub use ledger::LEDGER;
 
-use crate::http::operation::Content;
+use crate::http::operation::{Body, Content};
 use crate::schema::typescript;
 
-/// The answers of both listeners, as TypeScript for the pages.
+/// The requests and answers of both listeners, as TypeScript for the pages.
 pub fn types() -> String {
-    let operations = [&LEDGER, &ASSIST].into_iter().flat_map(|api| (api.operations)());
-    let answers = operations.flat_map(|it| it.answers).filter_map(|(_, content)| match content {
+    let operations: Vec<_> = [&LEDGER, &ASSIST].into_iter().flat_map(|api| (api.operations)()).collect();
+    let requests = operations.iter().filter_map(|it| if let Body::Json(it) = it.body { Some(it) } else { None });
+    let answers = operations.iter().flat_map(|it| it.answers).filter_map(|(_, content)| match content {
         Content::One(it) | Content::List(it) | Content::Events(it) => Some(*it),
         Content::Empty | Content::Bytes(_) => None,
     });
-    format!("// Answers of the service; generated from the host's declarations.\n\n{}", typescript::answers(answers))
+    let interfaces = typescript::interfaces(requests, answers);
+    format!("// Requests and answers of the service; generated from the host's declarations.\n\n{interfaces}")
 }

@@ -1,8 +1,6 @@
 //! The generated part of the npm package: the core modules of the embedded scorers, one glue file for each
 //! kind, a manifest of both, and what the entry points import. The hand-written part is in `components/js`.
 
-use std::fmt::Write as _;
-
 use serde_json::{Map, Value, json};
 
 use crate::domain::model::ModelKind;
@@ -10,7 +8,7 @@ use crate::models::publishing::entry;
 use crate::models::publishing::published::{File, Published};
 use crate::models::serving::component::LoadedComponent;
 use crate::models::serving::embedded::Embedded;
-use crate::schema::{Record as _, javascript, typescript};
+use crate::schema::{Declaration, FieldError, Record as _, javascript, typescript};
 use crate::scoring::{Kind, Visitor, with_kind};
 use crate::wasm::{Identity, LoadError, NotPortable, Runtime, WIT};
 
@@ -51,20 +49,20 @@ pub fn files(runtime: &Runtime) -> Result<Vec<PackageFile>, PackageError> {
         let entry = listed(&embedded, loaded.identity(), (&published.core, &core), (&published.glue, &glue));
         models.insert(name.to_owned(), entry);
     }
-    let mut types = "// Requests and answers; generated from the host's declarations.\n".to_owned();
+    let (mut requests, mut answers) = (Vec::new(), vec![&FieldError::DECLARATION]);
     let mut kinds = String::new();
     for kind in ModelKind::SCORERS {
         let Some(parts) = with_kind(*kind, Wire) else { continue };
         files.push((format!("schema/{kind}.js"), parts.schema.into_bytes()));
-        types.push('\n');
-        types.push_str(&parts.types);
+        requests.push(parts.request);
+        answers.push(parts.answer);
         kinds.push_str(&parts.kind);
     }
-    write!(
-        types,
-        "\n/** Requests, answers and the package's models of each kind. */\nexport interface Kinds {{\n{kinds}}}\n"
-    )
-    .ok();
+    let types = format!(
+        "// Requests and answers; generated from the host's declarations.\n\n{}\n\
+         /** Requests, answers and the package's models of each kind. */\nexport interface Kinds {{\n{kinds}}}\n",
+        typescript::interfaces(requests, answers)
+    );
     files.push(("types.d.ts".to_owned(), types.into_bytes()));
     files.extend(entry::modules().map(|(path, code)| (path, code.into_bytes())));
     let manifest = serde_json::to_string_pretty(&json!({"wit": WIT, "models": models})).unwrap_or_default();
@@ -76,7 +74,8 @@ pub fn files(runtime: &Runtime) -> Result<Vec<PackageFile>, PackageError> {
 /// A kind's requests and answers, as files of the package.
 struct Parts {
     schema: String,
-    types: String,
+    request: &'static Declaration,
+    answer: &'static Declaration,
     /// Its line in a table of all kinds.
     kind: String,
 }
@@ -87,13 +86,14 @@ impl Visitor for Wire {
     type Output = Parts;
 
     fn visit<K: Kind>(self) -> Parts {
-        let (request, answer) = (&K::Body::DECLARATION, &K::Response::DECLARATION);
+        let (request, answer) = const { (&K::Body::DECLARATION, &K::Response::DECLARATION) };
         let models: Vec<_> = Embedded::of(K::KIND).map(|it| format!("{:?}", it.name)).collect();
         let (kind, models) = (K::KIND, models.join(" | "));
         Parts {
             kind: format!("  {kind}: {{ request: {}; answer: {}; model: {models} }};\n", request.name, answer.name),
             schema: javascript::module(K::KIND.as_str(), request, answer, K::THRESHOLDS),
-            types: format!("{}\n{}", typescript::request(request), typescript::answers([answer])),
+            request,
+            answer,
         }
     }
 }
