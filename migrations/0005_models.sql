@@ -45,7 +45,7 @@ create table deployment (
         constraint deployment_canary_max_flip_percent check (canary_max_flip_percent between 1 and 100),
     shadows bytea[] not null constraint deployment_shadows check (cardinality(shadows) <= 4),
     -- Whether the version before answers when the champion fails: not after a rollback from it.
-    stands_in boolean not null,
+    has_fallback boolean not null,
     -- The oldest version that may be deployed, such as 2.0.0; null while any may.
     minimum_release text,
     reason text not null,
@@ -66,7 +66,7 @@ create table deployment_history (
     canary_percent smallint,
     canary_max_flip_percent smallint,
     shadows bytea[] not null,
-    stands_in boolean not null,
+    has_fallback boolean not null,
     minimum_release text,
     reason text not null,
     changed_by text not null,

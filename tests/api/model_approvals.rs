@@ -82,7 +82,7 @@ async fn a_lower_minimum_release_takes_two(db: PgPool) {
     let second = put(1, json!({"minimum_release": "2.0.0"})).await.assert_status(202).json();
     approve(&eva, &second).await.assert_status(200);
     serving(&ops, "risk", 2, &new).await;
-    assert!(app.models.snapshot().route::<Risk>().unwrap().previous.is_none(), "an older one is no fallback");
+    assert!(app.models.snapshot().route::<Risk>().unwrap().fallback.is_none(), "an older one is no fallback");
     let canary = json!({"version": old, "percent": 5});
     for (body, field) in [
         (json!({"champion": old}), "champion"),

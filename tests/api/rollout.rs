@@ -244,7 +244,7 @@ async fn the_previous_version_is_the_fallback_of_a_failing_champion(db: PgPool) 
     // After a rollback, the replaced version is not a fallback.
     roll_back(&ops, "nudge", "it loops").await.assert_status(200);
     until(async || json!(app.epoch(ModelKind::Nudge)), |it| *it == 2).await;
-    assert!(app.models.snapshot().route::<Nudge>().unwrap().previous.is_none());
+    assert!(app.models.snapshot().route::<Nudge>().unwrap().fallback.is_none());
     assert!(metrics.ends_with("# EOF\n"), "{metrics}");
 }
 

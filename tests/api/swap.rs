@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use caudal::clock::Clock;
 use caudal::db::components::{self, NewComponent, Registered};
-use caudal::db::deployments::{self, Change};
+use caudal::db::deployments::{self, Deployment};
 use caudal::db::hosts;
 use caudal::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass};
 use caudal::ledger::store::Postgres;
@@ -33,21 +33,11 @@ fn built_in(name: &str) -> Digest {
 
 /// Deploys a champion over the deployment with this epoch.
 async fn deploy(db: &PgPool, kind: ModelKind, champion: Digest, seen_epoch: i64) -> Option<i64> {
-    let default_previous = built_in(kind.as_str());
-    let (canary, shadows, stands_in) = (None, &[][..], true);
-    let change = Change {
-        kind,
-        seen_epoch,
-        champion,
-        default_previous,
-        canary,
-        shadows,
-        stands_in,
-        minimum_release: None,
-        reason: "a test",
-        by: "ops",
-    };
-    deployments::deploy(&mut db.acquire().await.unwrap(), &ledger_key(), &change, Clock::system().now()).await.unwrap()
+    let now = Clock::system().now();
+    let seen = Deployment { epoch: seen_epoch, ..Deployment::nothing(kind, built_in(kind.as_str())) };
+    let next = Deployment { champion, ..seen.next("a test", "ops", now) };
+    let done = deployments::deploy(&mut db.acquire().await.unwrap(), &ledger_key(), &next).await.unwrap();
+    done.map(|it| it.epoch)
 }
 
 /// Registers bytes as a version of a kind.

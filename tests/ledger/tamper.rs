@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use caudal::db::components::{self, NewComponent};
-use caudal::db::deployments::{self, Canary, Change};
+use caudal::db::deployments::{self, Canary, Deployment};
 use caudal::domain::clabe::SANDBOX_RANGE;
 use caudal::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass};
 use caudal::domain::money::Money;
@@ -190,20 +190,13 @@ async fn fill_registry(db: &PgPool) {
     let new = NewComponent { digest, kind, version, model_version, class, bytes, report, answers, signature, by };
     let mut db = db.acquire().await.unwrap();
     components::register(&mut db, &key(), &new, CONTEXT.now).await.unwrap();
-    let canary = Some(Canary { digest, percent: 5, max_flip_percent: 10 });
-    let change = Change {
-        kind,
-        seen_epoch: 0,
-        champion: digest,
-        default_previous: digest,
-        canary,
-        shadows: &[digest],
-        stands_in: true,
-        minimum_release: Some("1.0.0"),
-        reason: "a test",
-        by,
+    let deployment = Deployment {
+        canary: Some(Canary { version: digest, percent: 5, max_flip_percent: 10 }),
+        shadows: vec![digest],
+        minimum_release: Some("1.0.0".to_owned()),
+        ..Deployment::nothing(kind, digest).next("a test", by, CONTEXT.now)
     };
-    assert_eq!(deployments::deploy(&mut db, &key(), &change, CONTEXT.now).await.unwrap(), Some(1));
+    assert_eq!(deployments::deploy(&mut db, &key(), &deployment).await.unwrap(), Some(deployment));
     let loss = Loss {
         chain_id: Uuid::from_u128(7),
         from_seq: 3,

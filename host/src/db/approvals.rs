@@ -2,7 +2,7 @@
 
 mod action;
 
-pub(crate) use action::{Action, CanaryVersion, OwnLimits, Start, Versions};
+pub(crate) use action::{Action, OwnLimits, Start, Versions};
 
 use std::time::Duration;
 

@@ -162,6 +162,16 @@ pub struct Component {
     pub registered_at: OffsetDateTime,
 }
 
+/// The name of a registered component.
+pub(crate) fn name_of(digest: Digest, registered: &[Component]) -> Option<String> {
+    registered.iter().find(|it| it.digest == digest).map(|it| it.model_version.clone())
+}
+
+/// The name, or the digest of what is no longer registered.
+pub(crate) fn named(digest: Digest, registered: &[Component]) -> String {
+    name_of(digest, registered).unwrap_or_else(|| digest.to_string())
+}
+
 /// By kind, newest first.
 pub async fn list(db: &mut PgConnection) -> Result<Vec<Component>, sqlx::Error> {
     let rows = sqlx::query!(

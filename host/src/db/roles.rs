@@ -77,7 +77,7 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     (
         "deployment",
         "insert, update (epoch, champion, previous, reason, changed_by, changed_at, canary, canary_percent, \
-         canary_max_flip_percent, shadows, stands_in, minimum_release)",
+         canary_max_flip_percent, shadows, has_fallback, minimum_release)",
         Reads,
     ),
     ("traffic", "insert, update (count), delete", Ignores),

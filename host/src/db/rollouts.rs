@@ -13,7 +13,7 @@ use crate::domain::model::ModelKind;
 use crate::domain::rollout::{Bounds, Rollout, RolloutState};
 use crate::sealing::ChainKey;
 
-/// A row of `rollout`.
+/// A row of `rollout`, in the order of its columns.
 struct Row {
     rollout_id: Uuid,
     kind: String,
@@ -37,37 +37,6 @@ struct Row {
     approval_id: Option<Uuid>,
     changed_by: String,
     changed_at: OffsetDateTime,
-}
-
-impl From<&Rollout> for Row {
-    fn from(it: &Rollout) -> Self {
-        let Rollout { bounds, .. } = it;
-        let int = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
-        Self {
-            rollout_id: it.rollout_id,
-            kind: it.kind.as_str().to_owned(),
-            canary: it.canary.0.to_vec(),
-            steps: it.steps.iter().map(|percent| i16::from(*percent)).collect(),
-            step_decisions: int(bounds.decisions),
-            step_seconds: int(bounds.seconds),
-            max_failure_percent: bounds.max_failure_percent.into(),
-            max_flip_percent: bounds.max_flip_percent.into(),
-            max_latency_percent: i16::try_from(bounds.max_latency_percent).unwrap_or(i16::MAX),
-            despite_setback: it.despite_setback,
-            reason: it.reason.clone(),
-            started_by: it.started_by.name.clone(),
-            started_issuer: it.started_by.issuer.clone(),
-            started_at: it.started_at,
-            state: it.state.as_str().to_owned(),
-            step: i16::try_from(it.step).unwrap_or(i16::MAX),
-            epoch: it.epoch,
-            step_at: it.step_at,
-            detail: it.detail.clone(),
-            approval_id: it.approval_id,
-            changed_by: it.changed_by.clone(),
-            changed_at: it.changed_at,
-        }
-    }
 }
 
 impl Row {
@@ -106,7 +75,7 @@ impl Row {
 /// The canary of the present step.
 impl From<&Rollout> for Canary {
     fn from(it: &Rollout) -> Self {
-        Self { digest: it.canary, percent: it.percent(), max_flip_percent: it.bounds.max_flip_percent }
+        Self { version: it.canary, percent: it.percent(), max_flip_percent: it.bounds.max_flip_percent }
     }
 }
 
@@ -149,61 +118,66 @@ pub(crate) async fn claim<'a>(
     Ok(None)
 }
 
+fn smallint(value: impl TryInto<i16>) -> i16 {
+    value.try_into().unwrap_or(i16::MAX)
+}
+
+fn int(value: u32) -> i32 {
+    i32::try_from(value).unwrap_or(i32::MAX)
+}
+
 /// Adds a rollout. False if another of the kind is open.
 pub(crate) async fn insert(db: &mut PgConnection, it: &Rollout) -> Result<bool, sqlx::Error> {
-    let row = Row::from(it);
+    let steps: Vec<_> = it.steps.iter().map(|percent| i16::from(*percent)).collect();
     let inserted = sqlx::query!(
         r#"
-        insert into rollout (rollout_id, kind, canary, steps, step_decisions, step_seconds, max_failure_percent,
-            max_flip_percent, max_latency_percent, despite_setback, reason, started_by, started_issuer, started_at, state,
-            step, epoch, step_at, detail, approval_id, changed_by, changed_at)
+        insert into rollout
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
         on conflict (kind) where state in ('running', 'paused', 'waiting') do nothing
         "#,
-        row.rollout_id,
-        row.kind,
-        row.canary,
-        &row.steps,
-        row.step_decisions,
-        row.step_seconds,
-        row.max_failure_percent,
-        row.max_flip_percent,
-        row.max_latency_percent,
-        row.despite_setback,
-        row.reason,
-        row.started_by,
-        row.started_issuer,
-        row.started_at,
-        row.state,
-        row.step,
-        row.epoch,
-        row.step_at,
-        row.detail,
-        row.approval_id,
-        row.changed_by,
-        row.changed_at,
+        it.rollout_id,
+        it.kind.as_str(),
+        &it.canary.0[..],
+        &steps,
+        int(it.bounds.decisions),
+        int(it.bounds.seconds),
+        i16::from(it.bounds.max_failure_percent),
+        i16::from(it.bounds.max_flip_percent),
+        smallint(it.bounds.max_latency_percent),
+        it.despite_setback,
+        it.reason,
+        it.started_by.name,
+        it.started_by.issuer,
+        it.started_at,
+        it.state.as_str(),
+        smallint(it.step),
+        it.epoch,
+        it.step_at,
+        it.detail,
+        it.approval_id,
+        it.changed_by,
+        it.changed_at,
     );
     Ok(inserted.execute(db).await?.rows_affected() == 1)
 }
 
 /// Replaces what changes of a rollout that [`claim`] locked.
 pub(crate) async fn update(db: &mut PgConnection, it: &Rollout) -> Result<(), sqlx::Error> {
-    let row = Row::from(it);
     sqlx::query!(
         r#"
         update rollout set state = $2, step = $3, epoch = $4, step_at = $5, detail = $6, approval_id = $7,
             changed_by = $8, changed_at = $9
         where rollout_id = $1
         "#,
-        row.rollout_id,
-        row.state,
-        row.step,
-        row.epoch,
-        row.step_at,
-        row.detail,
-        row.approval_id,
-        row.changed_by,
-        row.changed_at,
+        it.rollout_id,
+        it.state.as_str(),
+        smallint(it.step),
+        it.epoch,
+        it.step_at,
+        it.detail,
+        it.approval_id,
+        it.changed_by,
+        it.changed_at,
     )
     .execute(db)
     .await
@@ -216,7 +190,6 @@ pub(crate) async fn record(
     key: &ChainKey,
     it: &Rollout,
     action: &'static str,
-    now: OffsetDateTime,
 ) -> Result<(), sqlx::Error> {
-    records::append(db, key, Change::new(Subject::Rollout, it.rollout_id, action, &it.changed_by), now).await
+    records::append(db, key, Change::new(Subject::Rollout, it.rollout_id, action, &it.changed_by), it.changed_at).await
 }

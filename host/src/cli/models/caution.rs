@@ -5,6 +5,8 @@ use std::io::{IsTerminal as _, Write as _, stderr, stdin};
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 
+use crate::models::deploying::setback::Cause;
+
 /// Why a version should not simply be promoted, as the admin API says it.
 #[derive(Deserialize)]
 pub(super) struct Setback {
@@ -23,7 +25,7 @@ impl Setback {
     /// In a sentence.
     pub(super) fn describe(&self, version: &str) -> String {
         let Self { epoch, reason, changed_by, .. } = self;
-        let happened = if self.cause == "withdrawn" { "was withdrawn as a canary" } else { "was rolled back" };
+        let happened = Cause::parse(&self.cause).map_or("has a setback", Cause::describe);
         format!("{version} {happened} by change {epoch} ({changed_by}): {reason}")
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use hyper::Method;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::caution::{Setback, agree};
@@ -23,7 +23,7 @@ const POLL_EVERY: Duration = Duration::from_millis(200);
 pub(super) struct Deployment {
     pub(super) epoch: i64,
     champion: Option<String>,
-    pub(super) canary: Option<Canary>,
+    canary: Option<Canary>,
     shadows: Vec<String>,
     #[serde(default)]
     minimum_release: Option<String>,
@@ -35,10 +35,10 @@ pub(super) struct Deployment {
     reason: Option<String>,
 }
 
-#[derive(Deserialize, PartialEq)]
-pub(super) struct Canary {
-    pub(super) version: String,
-    pub(super) percent: u8,
+#[derive(Serialize, Deserialize, PartialEq)]
+struct Canary {
+    version: String,
+    percent: u8,
     max_flip_percent: u8,
 }
 
@@ -49,8 +49,26 @@ impl Deployment {
     }
 
     /// Why a version that does not serve everybody should not.
-    pub(super) fn setback(&self, version: &str) -> Option<&Setback> {
+    fn setback(&self, version: &str) -> Option<&Setback> {
         self.setbacks.iter().find(|it| it.is_of(version))
+    }
+
+    /// Asks whether to end the canary, unless it is one of those that stay.
+    pub(super) fn confirm_end(&self, stay: &[Option<&str>], is_given: bool, change: &mut Value) -> Result<()> {
+        let ended = self.canary.as_ref().filter(|it| !stay.contains(&Some(&it.version)));
+        let Some(Canary { version, percent, .. }) = ended else { return Ok(()) };
+        let warning = format!("this ends the canary {version}, which answers {percent}% of the users");
+        agree(&warning, "--end-canary", is_given)?;
+        change["ends_canary"] = json!(version);
+        Ok(())
+    }
+
+    /// Asks whether to promote a version that has a setback.
+    pub(super) fn confirm_setback(&self, version: &str, is_given: bool, change: &mut Value) -> Result<()> {
+        let Some(setback) = self.setback(version) else { return Ok(()) };
+        agree(&setback.describe(version), "--despite-setback", is_given)?;
+        change["despite_setback"] = json!(version);
+        Ok(())
     }
 
     /// The one before, if the change to this one left the champion as it was.
@@ -96,24 +114,14 @@ pub(super) async fn deploy(api: &AdminApi, arguments: &Deploy) -> Result<ExitCod
         print(&format!("{version} is already deployed"))?;
         return follow(api, kind, present.epoch, version, *wait).await;
     }
-    let mut change = json!({"champion": version, "shadows": shadows, "reason": reason});
-    if let Some(minimum) = minimum {
-        change["minimum_release"] = json!(minimum);
-    }
-    if let Some(Canary { version, percent, max_flip_percent }) = &canary {
-        change["canary"] = json!({"version": version, "percent": percent, "max_flip_percent": max_flip_percent});
-    }
+    let mut change = json!({
+        "champion": version, "canary": canary, "shadows": shadows, "minimum_release": minimum, "reason": reason,
+    });
     let new_canary = canary.as_ref().map(|it| it.version.as_str());
     // One that becomes the champion is not ended.
-    let ended = present.canary.as_ref().filter(|it| it.version != version && Some(&*it.version) != new_canary);
-    if let Some(Canary { version, percent, .. }) = ended {
-        let warning = format!("this ends the canary {version}, which answers {percent}% of the users");
-        agree(&warning, "--end-canary", arguments.end_canary)?;
-        change["ends_canary"] = json!(version);
-    }
-    if let Some(setback) = present.setback(version).filter(|_| champion != version) {
-        agree(&setback.describe(version), "--despite-setback", arguments.despite_setback)?;
-        change["despite_setback"] = json!(version);
+    present.confirm_end(&[Some(version), new_canary], arguments.end_canary, &mut change)?;
+    if champion != version {
+        present.confirm_setback(version, arguments.despite_setback, &mut change)?;
     }
     // Another trial needs no consent, but its operator should know.
     let tried = new_canary.filter(|it| present.canary.as_ref().is_none_or(|canary| canary.version != *it));
@@ -185,9 +193,8 @@ pub(super) async fn roll_back(api: &AdminApi, arguments: &RollBack) -> Result<Ex
     }
     let to = to.as_ref().unwrap_or(target);
     let mut change = json!({"from": from.as_ref().unwrap_or(champion), "to": to, "reason": reason});
-    if let Some(setback) = setback.filter(|_| to == target) {
-        agree(&setback.describe(to), "--despite-setback", arguments.despite_setback)?;
-        change["despite_setback"] = json!(to);
+    if to == target {
+        present.confirm_setback(to, arguments.despite_setback, &mut change)?;
     }
     let path = format!("/admin/models/{kind}/rollback");
     let done = api.call(Method::POST, &path, &if_match(present.epoch), Some(&change)).await?.body;

@@ -4,9 +4,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use hyper::Method;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::caution::agree;
 use super::deployment::Deployment;
 use super::names::resolve;
 use super::registry::{kind_of, kinds};
@@ -29,28 +28,22 @@ async fn start(api: &AdminApi, arguments: &StartRollout) -> Result<ExitCode> {
     let kinds = kinds(api).await?;
     let (kind, version) = resolve(&kinds, &arguments.version)?;
     let present = Deployment::read(api, kind).await?;
-    let mut wanted = Map::new();
-    wanted.insert("canary".to_owned(), json!(version));
-    wanted.insert("reason".to_owned(), json!(arguments.reason));
-    let mut set = |name: &str, value: Option<Value>| wanted.extend(value.map(|it| (name.to_owned(), it)));
-    set("steps", (!arguments.steps.is_empty()).then(|| json!(arguments.steps)));
-    set("step_decisions", arguments.step_decisions.map(|it| json!(it)));
-    set("step_seconds", arguments.step_time.map(|it| json!(it.as_secs())));
-    set("max_failure_percent", arguments.max_failure_percent.map(|it| json!(it)));
-    set("max_flip_percent", arguments.max_flip_percent.map(|it| json!(it)));
-    set("max_latency_percent", arguments.max_latency_percent.map(|it| json!(it)));
-    if let Some(canary) = present.canary.as_ref().filter(|it| it.version != version) {
-        let warning =
-            format!("this ends the canary {}, which answers {}% of the users", canary.version, canary.percent);
-        agree(&warning, "--end-canary", arguments.end_canary)?;
-        set("ends_canary", Some(json!(canary.version)));
-    }
-    if let Some(setback) = present.setback(version) {
-        agree(&setback.describe(version), "--despite-setback", arguments.despite_setback)?;
-        set("despite_setback", Some(json!(version)));
-    }
+    let steps_wanted = Some(&arguments.steps).filter(|it| !it.is_empty());
+    // Null is as if it was left out: the host's default.
+    let mut wanted = json!({
+        "canary": version,
+        "reason": arguments.reason,
+        "steps": steps_wanted,
+        "step_decisions": arguments.step_decisions,
+        "step_seconds": arguments.step_time.map(|it| it.as_secs()),
+        "max_failure_percent": arguments.max_failure_percent,
+        "max_flip_percent": arguments.max_flip_percent,
+        "max_latency_percent": arguments.max_latency_percent,
+    });
+    present.confirm_end(&[Some(version)], arguments.end_canary, &mut wanted)?;
+    present.confirm_setback(version, arguments.despite_setback, &mut wanted)?;
     let path = format!("/admin/models/{kind}/rollouts");
-    let done = api.call(Method::POST, &path, &if_match(present.epoch), Some(&Value::Object(wanted))).await?.body;
+    let done = api.call(Method::POST, &path, &if_match(present.epoch), Some(&wanted)).await?.body;
     print(&format!("{version} is the canary; steps: {}", steps(&done)))?;
     print(&format!("see what it waits for with `caudal models rollout list {kind}`"))?;
     Ok(ExitCode::SUCCESS)

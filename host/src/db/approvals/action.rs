@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::db::deployments::Canary;
 use crate::db::payments::SeenPayment;
 
 /// Its JSON is stored, and approved byte for byte. Ids of what it makes are part of it, so that it can be repeated.
@@ -49,7 +50,7 @@ pub(crate) enum Action {
 pub(crate) struct Versions {
     pub(crate) epoch: i64,
     pub(crate) champion: String,
-    pub(crate) canary: Option<CanaryVersion>,
+    pub(crate) canary: Option<Canary<String>>,
     pub(crate) shadows: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) minimum_release: Option<String>,
@@ -58,14 +59,6 @@ pub(crate) struct Versions {
     pub(crate) despite_setback: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ends_canary: Option<String>,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct CanaryVersion {
-    pub(crate) version: String,
-    pub(crate) percent: u8,
-    pub(crate) max_flip_percent: u8,
 }
 
 /// A rollout beside the deployment of an epoch.

@@ -12,24 +12,23 @@ use crate::app::App;
 use crate::audit::{self, Event};
 use crate::auth::Operator;
 use crate::auth::reader::Reader;
-use crate::db::approvals::{Action, CanaryVersion, Versions};
-use crate::db::components::{self, Component};
+use crate::db::approvals::{Action, Versions};
+use crate::db::components::{self, Component, name_of, named};
 use crate::db::deployments::{self, Canary, Deployment};
 use crate::domain::model::{Digest, ModelKind, is_semantic_version};
 use crate::http::admin::action::propose;
-use crate::http::admin::confirmation::{self, Confirmed, DESPITE_SETBACK, SetbackJson, setbacks_of, unconfirmed};
+use crate::http::admin::confirmation::{self, DESPITE_SETBACK, SetbackJson, unconfirmed};
 use crate::http::admin::if_match::IfMatch;
-use crate::http::admin::names::{VERSION_CHARS_MAX, check_release, find, name_of, named, unprocessable};
+use crate::http::admin::names::{VERSION_CHARS_MAX, check_release, find, unprocessable};
 use crate::http::admin::signatures::require_signatures;
 use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;
 use crate::http::extract::{AssistBody, Parameters, Unpaged};
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
-use crate::models::deploying::built_in::built_in;
 use crate::models::deploying::catalog::{
-    self, CANARY_PERCENT_MAX, MAX_FLIP_PERCENT, Plan, REASON_CHARS_MAX, SHADOWS_MAX,
+    self, CANARY_PERCENT_MAX, Catalog, MAX_FLIP_PERCENT, REASON_CHARS_MAX, SHADOWS_MAX, is_for_two, with_champion,
 };
-use crate::models::deploying::rollback::{Rollback, RolledBack, target};
+use crate::models::deploying::rollback::{Rollback, RolledBack};
 use crate::models::observing::report::Report;
 use crate::schema::{Flat, Shape, answer, request};
 
@@ -44,38 +43,19 @@ pub(crate) async fn get_deployment(
 ) -> Result<Response, Error> {
     let kind = kind_of(&kind)?;
     reader.may_read(kind)?;
-    let mut db = app.db.acquire().await?;
-    answer(&mut db, kind).await
+    answer(&Catalog::read(&mut *app.db.acquire().await?, kind).await?)
 }
 
-async fn answer(db: &mut PgConnection, kind: ModelKind) -> Result<Response, Error> {
-    let deployed = deployments::deployment_of(db, kind).await?;
-    let registered = components::list(&mut *db).await?;
-    let setbacks = setbacks_of(db, kind).await?;
-    let rollback_to = match &deployed {
-        Some(deployment) => name_of(target(db, deployment).await?, &registered).map(str::to_owned),
-        None => None,
+fn answer(catalog: &Catalog) -> Result<Response, Error> {
+    let Catalog { registered, deployed, .. } = catalog;
+    let is_deployed = deployed.epoch > 0;
+    let etag = HeaderValue::from_str(&etag(deployed.epoch)).map_err(|error| Error::Internal(error.into()))?;
+    let present = PresentJson {
+        now: Flat(shown(deployed, registered)),
+        rollback_to: is_deployed.then(|| name_of(catalog.rollback_target(), registered)).flatten(),
+        setbacks: catalog.setbacks().into_iter().map(|it| confirmation::shown(it, registered)).collect(),
     };
-    let now = match &deployed {
-        Some(deployment) => shown(deployment, &registered),
-        None => DeploymentJson {
-            kind,
-            epoch: 0,
-            champion: built_in(kind).and_then(|digest| name_of(digest, &registered)).map(str::to_owned),
-            previous: None,
-            fallback: false,
-            canary: None,
-            shadows: Vec::new(),
-            minimum_release: None,
-            reason: None,
-            changed_by: None,
-            changed_at: None,
-        },
-    };
-    let epoch = deployed.map_or(0, |it| it.epoch);
-    let etag = HeaderValue::from_str(&etag(epoch)).map_err(|error| Error::Internal(error.into()))?;
-    let setbacks = setbacks.iter().map(|it| confirmation::shown(it, &registered)).collect();
-    Ok(([(header::ETAG, etag)], Json(PresentJson { now: Flat(now), rollback_to, setbacks })).into_response())
+    Ok(([(header::ETAG, etag)], Json(present)).into_response())
 }
 
 pub(super) fn etag(epoch: i64) -> String {
@@ -138,23 +118,24 @@ answer! {
 }
 
 fn shown(deployment: &Deployment, registered: &[Component]) -> DeploymentJson {
-    let name = |digest: Digest| name_of(digest, registered).map(str::to_owned);
+    let is_deployed = deployment.epoch > 0;
+    let name = |digest: Digest| name_of(digest, registered);
     DeploymentJson {
         kind: deployment.kind,
         epoch: deployment.epoch,
         champion: name(deployment.champion),
-        previous: name(deployment.previous),
-        fallback: deployment.stands_in,
-        canary: deployment.canary.map(|canary| CanaryJson {
-            version: name(canary.digest),
-            percent: canary.percent,
-            max_flip_percent: canary.max_flip_percent,
+        previous: name(deployment.previous).filter(|_| is_deployed),
+        fallback: deployment.fallback().is_some(),
+        canary: deployment.canary.map(|Canary { version, percent, max_flip_percent }| CanaryJson {
+            version: name(version),
+            percent,
+            max_flip_percent,
         }),
         shadows: deployment.shadows.iter().map(|digest| name(*digest)).collect(),
         minimum_release: deployment.minimum_release.clone(),
-        reason: Some(deployment.reason.clone()),
-        changed_by: Some(deployment.changed_by.clone()),
-        changed_at: Some(deployment.changed_at),
+        reason: is_deployed.then(|| deployment.reason.clone()),
+        changed_by: is_deployed.then(|| deployment.changed_by.clone()),
+        changed_at: is_deployed.then_some(deployment.changed_at),
     }
 }
 
@@ -207,90 +188,90 @@ pub(crate) async fn put_deployment(
     fields.finish()?;
 
     let mut db = app.db.acquire().await?;
-    let deployed = deployments::deployment_of(&mut db, kind).await?;
-    let seen = deployed.as_ref().map_or(0, |it| it.epoch);
-    if !if_match.matches(&etag(seen)) {
+    let catalog = Catalog::read(&mut db, kind).await?;
+    let epoch = catalog.deployed.epoch;
+    if !if_match.matches(&etag(epoch)) {
         return Err(Error::Stale);
     }
-    let canary = canary.map(|it| CanaryVersion {
+    let canary = canary.map(|it| Canary {
         version: it.version,
         // A canary with 0 percent is rejected below.
         percent: it.percent.unwrap_or(0),
         max_flip_percent: it.max_flip_percent.unwrap_or(MAX_FLIP_PERCENT),
     });
     let shadows = shadows.unwrap_or_default();
-    let versions = Versions { epoch: seen, champion, canary, shadows, minimum_release, despite_setback, ends_canary };
-    let plan = versions.plan(&app, &mut db, kind).await?;
-    if let Some(deployed) = &deployed {
-        let registered = components::list(&mut db).await?;
-        let (ends_canary, despite_setback) = (versions.ends_canary.as_deref(), versions.despite_setback.as_deref());
-        let confirmed = Confirmed::find(kind, &registered, ends_canary, despite_setback)?;
-        confirmed.check(deployed, &plan, &setbacks_of(&mut db, kind).await?, &registered)?;
-    }
+    let versions = Versions { epoch, champion, canary, shadows, minimum_release, despite_setback, ends_canary };
+    let next = versions.read(&app, &mut db, &catalog, (&reason, &operator.person.name)).await?;
+    let promoted = Some(next.champion).filter(|it| *it != catalog.deployed.champion);
+    let named = (versions.ends_canary.as_deref(), versions.despite_setback.as_deref());
+    confirmation::check(&catalog, &next, promoted, named)?;
     drop(db);
-    if plan.takes_two(deployed.as_ref()) {
-        let action = Action::Deploy { kind: kind.to_string(), versions: versions.clone() };
+    if is_for_two(&catalog.deployed, &next) {
+        let action = Action::Deploy { kind: kind.to_string(), versions };
         if let Some(waiting) = propose(&app, &operator.person, &action, &reason).await? {
             return Ok(waiting);
         }
     }
-    versions.deploy(&app, kind, (&reason, &operator.person.name)).await
+    deploy(&app, catalog, next).await
+}
+
+/// Repeating it changes nothing.
+async fn deploy(app: &App, catalog: Catalog, next: Deployment) -> Result<Response, Error> {
+    let mut db = app.db.acquire().await?;
+    if let Some(done) = deployments::deploy(&mut db, &app.key, &next).await? {
+        let Deployment { kind, epoch, ref changed_by, .. } = done;
+        audit::done(Event::Deployment, changed_by, &format_args!("{kind} {epoch}"));
+        return answer(&catalog.with(done));
+    }
+    let catalog = Catalog::read(&mut db, next.kind).await?;
+    let present = &catalog.deployed;
+    let is_done = (present.epoch, present.champion, present.canary) == (next.epoch, next.champion, next.canary)
+        && (&present.shadows, &present.changed_by, &present.reason) == (&next.shadows, &next.changed_by, &next.reason);
+    if is_done { answer(&catalog) } else { Err(Error::Stale) }
 }
 
 impl Versions {
-    async fn plan(&self, app: &App, db: &mut PgConnection, kind: ModelKind) -> Result<Plan, Error> {
-        let registered = components::list(&mut *db).await?;
-        let find = |field: &'static str, version: &str| find(kind, &registered, field, version);
-        let canary = self.canary.as_ref().map(|it| {
-            let digest = find("canary.version", &it.version)?;
-            Ok::<_, Error>(Canary { digest, percent: it.percent, max_flip_percent: it.max_flip_percent })
+    /// The deployment that they name, for a reason and by an operator.
+    async fn read(
+        &self,
+        app: &App,
+        db: &mut PgConnection,
+        catalog: &Catalog,
+        (reason, by): (&str, &str),
+    ) -> Result<Deployment, Error> {
+        let find = |field: &'static str, version: &String| find(catalog, field, version);
+        let champion = find("champion", &self.champion)?;
+        let canary = self.canary.as_ref().map(|Canary { version, percent, max_flip_percent }| {
+            let (version, percent, max_flip_percent) = (find("canary.version", version)?, *percent, *max_flip_percent);
+            Ok::<_, Error>(Canary { version, percent, max_flip_percent })
         });
-        let plan = Plan {
-            kind,
-            champion: find("champion", &self.champion)?,
+        let next = Deployment {
+            epoch: self.epoch + 1,
             canary: canary.transpose()?,
             shadows: self.shadows.iter().map(|version| find("shadows", version)).collect::<Result<_, _>>()?,
-            has_fallback: true,
-            minimum_release: self.minimum_release.clone(),
+            minimum_release: self.minimum_release.clone().or_else(|| catalog.deployed.minimum_release.clone()),
+            ..with_champion(catalog.deployed.next(reason, by, app.clock.now()), champion, true)
         };
         if !self.minimum_release.as_deref().is_none_or(is_semantic_version) {
             return Err(unprocessable("minimum_release", "wrong-format", "must have the form 1.2.3"));
         }
-        let deployed = deployments::deployment_of(db, kind).await?;
-        let minimum = self.minimum_release.clone().or(deployed.and_then(|it| it.minimum_release));
         let fields = [("champion", &self.champion)].into_iter();
         let fields = fields.chain(self.canary.iter().map(|it| ("canary.version", &it.version)));
         for (field, version) in fields.chain(self.shadows.iter().map(|it| ("shadows", it))) {
-            check_release(field, version, minimum.as_deref())?;
+            check_release(field, version, next.minimum_release.as_deref())?;
         }
-        plan.check().map_err(|(field, detail)| unprocessable(field, "not-allowed", detail))?;
-        let canary = plan.canary.map(|it| it.digest);
-        let all = [plan.champion].into_iter().chain(canary).chain(plan.shadows.iter().copied());
-        require_signatures(db, &app.settings.model_keys, all).await?;
-        Ok(plan)
+        catalog::check(&next).map_err(|(field, detail)| unprocessable(field, "not-allowed", detail))?;
+        require_signatures(db, &app.settings.model_keys, [next.champion].into_iter().chain(next.challengers())).await?;
+        Ok(next)
     }
 
-    /// Repeating it changes nothing.
-    pub(super) async fn deploy(
-        self,
-        app: &App,
-        kind: ModelKind,
-        (reason, by): (&str, &str),
-    ) -> Result<Response, Error> {
+    /// Deploys them once they are approved. Repeating it changes nothing.
+    pub(super) async fn deploy(&self, app: &App, kind: ModelKind, why: (&str, &str)) -> Result<Response, Error> {
         let mut db = app.db.acquire().await?;
-        let plan = self.plan(app, &mut db, kind).await?;
-        let epoch = catalog::deploy(&mut db, &app.key, &plan, self.epoch, (reason, by), app.clock.now()).await?;
-        if let Some(epoch) = epoch {
-            audit::done(Event::Deployment, by, &format_args!("{kind} {epoch}"));
-        } else {
-            let present = deployments::deployment_of(&mut db, kind).await?;
-            let is_done = |it: &Deployment| {
-                (it.epoch, it.champion, it.canary) == (self.epoch + 1, plan.champion, plan.canary)
-                    && (&it.shadows, &*it.changed_by, &*it.reason) == (&plan.shadows, by, reason)
-            };
-            present.filter(is_done).ok_or(Error::Stale)?;
-        }
-        answer(&mut db, kind).await
+        let catalog = Catalog::read(&mut db, kind).await?;
+        let next = self.read(app, &mut db, &catalog, why).await?;
+        drop(db);
+        deploy(app, catalog, next).await
     }
 }
 
@@ -363,35 +344,33 @@ pub(crate) async fn roll_back(
     let RollbackRequest { despite_setback, from, reason, to } = fields.read();
     fields.finish()?;
     let mut db = app.db.acquire().await?;
-    let registered = components::list(&mut db).await?;
-    let deployed = deployments::deployment_of(&mut db, kind).await?;
-    check_release("to", &to, deployed.and_then(|it| it.minimum_release).as_deref())?;
-    let (from, to) = (find(kind, &registered, "from", &from)?, find(kind, &registered, "to", &to)?);
-    let despite_setback = despite_setback.map(|it| find(kind, &registered, DESPITE_SETBACK, &it)).transpose()?;
+    let catalog = Catalog::read(&mut db, kind).await?;
+    check_release("to", &to, catalog.deployed.minimum_release.as_deref())?;
+    let (from, to) = (find(&catalog, "from", &from)?, find(&catalog, "to", &to)?);
+    let despite_setback = despite_setback.map(|it| find(&catalog, DESPITE_SETBACK, &it)).transpose()?;
     require_signatures(&mut db, &app.settings.model_keys, [to]).await?;
-    let rollback = Rollback { kind, from, to, despite_setback };
     let is_current = |epoch| if_match.matches(&etag(epoch));
     let why = (&*reason, &*operator.person.name);
-    match rollback.run(&mut db, &app.key, is_current, why, app.clock.now()).await? {
-        RolledBack::Now(epoch) => {
-            audit::done(Event::Rollback, &operator.person.name, &format_args!("{kind} {epoch}"));
-            answer(&mut db, kind).await
+    let rollback = Rollback { from, to, despite_setback };
+    let target = named(catalog.rollback_target(), &catalog.registered);
+    match rollback.run((&mut db, &app.key), &catalog, is_current, why, app.clock.now()).await? {
+        RolledBack::Now(done) => {
+            audit::done(Event::Rollback, &operator.person.name, &format_args!("{kind} {}", done.epoch));
+            answer(&catalog.with(done))
         }
-        RolledBack::Before(_) => answer(&mut db, kind).await,
+        RolledBack::Before => answer(&Catalog::read(&mut db, kind).await?),
         RolledBack::NothingDeployed => Err(Error::NothingDeployed),
         RolledBack::Stale => Err(Error::Stale),
         RolledBack::NotChampion => Err(unprocessable("from", "not-allowed", "is not the champion")),
-        RolledBack::NotTarget(target) => {
-            let detail =
-                format!("is not {}, to which a rollback returns: deploy it instead", named(target, &registered));
+        RolledBack::NotTarget => {
+            let detail = format!("is not {target}, to which a rollback returns: deploy it instead");
             Err(unprocessable("to", "not-allowed", &detail))
         }
-        RolledBack::Challenger(target) => {
-            let target = named(target, &registered);
+        RolledBack::Challenger => {
             let detail =
                 format!("is a challenger: deploy it to promote it. A rollback ends it and returns to {target}");
             Err(unprocessable("to", "not-allowed", &detail))
         }
-        RolledBack::Setback(setback) => Err(unconfirmed(&setback, &registered)),
+        RolledBack::Setback(setback) => Err(unconfirmed(&setback, &catalog.registered)),
     }
 }

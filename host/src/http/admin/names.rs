@@ -1,26 +1,18 @@
-//! Versions by name, as requests and answers have them.
+//! Versions by name, as requests have them.
 
 use axum::http::StatusCode;
 
-use crate::db::components::Component;
-use crate::domain::model::{Digest, ModelKind, is_older};
+use crate::domain::model::{Digest, is_older};
 use crate::http::error::Error;
+use crate::models::deploying::catalog::Catalog;
 
 /// Longest `model_version`.
 pub(super) const VERSION_CHARS_MAX: usize = 100;
 
-pub(super) fn name_of(digest: Digest, registered: &[Component]) -> Option<&str> {
-    registered.iter().find(|it| it.digest == digest).map(|it| it.model_version.as_str())
-}
-
-/// The name, or the digest of what is no longer registered.
-pub(super) fn named(digest: Digest, registered: &[Component]) -> String {
-    name_of(digest, registered).map_or_else(|| digest.to_string(), str::to_owned)
-}
-
 /// The component that a field of a request names.
-pub(super) fn find(kind: ModelKind, registered: &[Component], field: &str, version: &str) -> Result<Digest, Error> {
-    let found = registered.iter().find(|it| it.kind == kind && it.model_version == version);
+pub(super) fn find(catalog: &Catalog, field: &str, version: &str) -> Result<Digest, Error> {
+    let kind = catalog.deployed.kind;
+    let found = catalog.registered.iter().find(|it| it.kind == kind && it.model_version == version);
     let detail = format!("is not a registered {kind} component");
     found.map(|it| it.digest).ok_or_else(|| unprocessable(field, "unknown-value", &detail))
 }

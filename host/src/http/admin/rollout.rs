@@ -10,11 +10,10 @@ use crate::app::App;
 use crate::audit::{self, Event};
 use crate::auth::Operator;
 use crate::auth::reader::Reader;
-use crate::db::components::{self, Component};
+use crate::db::components::{self, Component, name_of};
 use crate::db::{comparisons, rollouts};
 use crate::domain::model::ModelKind;
 use crate::domain::rollout::{Bounds, Rollout, RolloutState};
-use crate::http::admin::names::name_of;
 use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;
 use crate::http::extract::{AssistBody, Unpaged};
@@ -129,7 +128,7 @@ pub(super) async fn shown(
     Ok(RolloutJson {
         rollout_id: it.rollout_id,
         kind: it.kind,
-        canary: name_of(it.canary, registered).map(str::to_owned),
+        canary: name_of(it.canary, registered),
         state: it.state,
         detail: it.detail.clone(),
         steps: it.steps.clone(),

@@ -10,13 +10,12 @@ use crate::app::App;
 use crate::audit::{self, Event};
 use crate::auth::Operator;
 use crate::db::approvals::{Action, Start};
-use crate::db::deployments::{self, Canary, Deployment};
-use crate::db::{components, rollouts};
+use crate::db::rollouts;
 use crate::domain::approval::Person;
 use crate::domain::model::ModelKind;
 use crate::domain::rollout::{Bounds, DEFAULT_STEPS, Rollout, RolloutState, STEPS_MAX, WHOLE, check_steps};
 use crate::http::admin::action::propose;
-use crate::http::admin::confirmation::{Confirmed, setbacks_of, unconfirmed};
+use crate::http::admin::confirmation;
 use crate::http::admin::deployment::etag;
 use crate::http::admin::if_match::IfMatch;
 use crate::http::admin::names::{VERSION_CHARS_MAX, check_release, find, unprocessable};
@@ -25,8 +24,7 @@ use crate::http::admin::signatures::require_signatures;
 use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;
 use crate::http::extract::AssistBody;
-use crate::models::deploying::built_in::built_in;
-use crate::models::deploying::catalog::{self, Plan, REASON_CHARS_MAX};
+use crate::models::deploying::catalog::{self, Catalog, REASON_CHARS_MAX};
 use crate::models::deploying::rollout;
 use crate::schema::{Shape, request};
 
@@ -86,14 +84,15 @@ pub(crate) async fn start_rollout(
     let asked: RolloutRequest = fields.read();
     fields.finish()?;
     let mut db = app.db.acquire().await?;
-    let deployed = present(&mut db, kind).await?;
-    if !if_match.matches(&etag(deployed.epoch)) {
+    let catalog = Catalog::read(&mut db, kind).await?;
+    let epoch = catalog.deployed.epoch;
+    if !if_match.matches(&etag(epoch)) {
         return Err(Error::Stale);
     }
     let default = Bounds::default();
     let start = Start {
         rollout_id: app.clock.new_id(),
-        epoch: deployed.epoch,
+        epoch,
         canary: asked.canary,
         steps: asked.steps.unwrap_or_else(|| DEFAULT_STEPS.to_vec()),
         step_decisions: asked.step_decisions.unwrap_or(default.decisions),
@@ -107,7 +106,7 @@ pub(crate) async fn start_rollout(
         ends_canary: asked.ends_canary,
     };
     let why = (&*asked.reason, &operator.person, &*operator.person.name);
-    start.check(&app, &mut db, kind, why).await?;
+    let rollout = start.check(&app, &mut db, &catalog, why).await?;
     drop(db);
     let most = start.steps.iter().copied().filter(|step| *step < WHOLE).max().unwrap_or_default();
     if catalog::takes_two(kind, most, start.max_flip_percent) {
@@ -116,7 +115,24 @@ pub(crate) async fn start_rollout(
             return Ok(waiting);
         }
     }
-    start.run(&app, kind, why).await
+    begin(&app, &rollout, &catalog).await
+}
+
+/// Starts a rollout, beside what is deployed.
+async fn begin(app: &App, rollout: &Rollout, catalog: &Catalog) -> Result<Response, Error> {
+    let mut db = app.db.acquire().await?;
+    let Rollout { kind, epoch, .. } = *rollout;
+    if !rollout::start(&mut db, &app.key, rollout, &catalog.deployed).await? {
+        let is_open = is_open(&mut db, kind).await?;
+        return Err(if is_open { Error::RolloutOpen } else { Error::Stale });
+    }
+    audit::done(Event::RolloutStarted, &rollout.changed_by, &format_args!("{kind} {epoch}"));
+    answer(app, &mut db, rollout, catalog).await
+}
+
+async fn answer(app: &App, db: &mut PgConnection, it: &Rollout, catalog: &Catalog) -> Result<Response, Error> {
+    let json = shown(db, &app.key, (it, &catalog.registered), app.clock.now()).await?;
+    Ok((StatusCode::CREATED, Json(json)).into_response())
 }
 
 impl Start {
@@ -125,21 +141,20 @@ impl Start {
         &self,
         app: &App,
         db: &mut PgConnection,
-        kind: ModelKind,
+        catalog: &Catalog,
         (reason, by, people): (&str, &Person, &str),
     ) -> Result<Rollout, Error> {
         check_steps(&self.steps).map_err(|detail| unprocessable("steps", "not-allowed", detail))?;
-        let deployed = present(&mut *db, kind).await?;
+        let deployed = &catalog.deployed;
         if deployed.epoch != self.epoch {
             return Err(Error::Stale);
         }
-        let registered = components::list(&mut *db).await?;
-        let canary = find(kind, &registered, "canary", &self.canary)?;
+        let canary = find(catalog, "canary", &self.canary)?;
         check_release("canary", &self.canary, deployed.minimum_release.as_deref())?;
         let now = app.clock.now();
         let rollout = Rollout {
             rollout_id: self.rollout_id,
-            kind,
+            kind: deployed.kind,
             canary,
             steps: self.steps.clone(),
             bounds: Bounds {
@@ -162,48 +177,30 @@ impl Start {
             changed_at: now,
             started_by: by.clone(),
         };
-        let plan = Plan { canary: Some(Canary::from(&rollout)), ..Plan::from(&deployed) };
-        plan.check().map_err(|(field, detail)| unprocessable(own_field(field), "not-allowed", detail))?;
+        let next = rollout::first_step(&rollout, deployed);
+        catalog::check(&next).map_err(|(field, detail)| unprocessable(own_field(field), "not-allowed", detail))?;
         require_signatures(&mut *db, &app.settings.model_keys, [canary]).await?;
-        if is_open(&mut *db, kind).await? {
+        if is_open(&mut *db, deployed.kind).await? {
             return Err(Error::RolloutOpen);
         }
-        let despite = self.despite_setback.as_deref();
-        let confirmed = Confirmed::find(kind, &registered, self.ends_canary.as_deref(), despite)?;
-        let setbacks = setbacks_of(db, kind).await?;
-        confirmed.check(&deployed, &plan, &setbacks, &registered)?;
         // Its last step promotes it.
-        match setbacks.iter().find(|it| it.version == canary && !confirmed.knows_setback(canary)) {
-            Some(setback) => Err(unconfirmed(setback, &registered)),
-            None => Ok(rollout),
-        }
+        let named = (self.ends_canary.as_deref(), self.despite_setback.as_deref());
+        confirmation::check(catalog, &next, Some(canary), named)?;
+        Ok(rollout)
     }
 
-    /// Repeating it changes nothing.
+    /// Starts it once it is approved. Repeating it changes nothing.
     pub(super) async fn run(&self, app: &App, kind: ModelKind, why: (&str, &Person, &str)) -> Result<Response, Error> {
         let mut db = app.db.acquire().await?;
         let last = rollouts::of_kind(&mut db, kind, 1).await?.into_iter().next();
-        let rollout = match last.filter(|it| it.rollout_id == self.rollout_id) {
-            Some(started) => started,
-            None => {
-                let rollout = self.check(app, &mut db, kind, why).await?;
-                if !rollout::start(&mut db, &app.key, &rollout, rollout.started_at).await? {
-                    let is_open = is_open(&mut db, kind).await?;
-                    return Err(if is_open { Error::RolloutOpen } else { Error::Stale });
-                }
-                audit::done(Event::RolloutStarted, why.2, &format_args!("{kind} {}", rollout.epoch));
-                rollout
-            }
-        };
-        let registered = components::list(&mut db).await?;
-        let json = shown(&mut db, &app.key, (&rollout, &registered), app.clock.now()).await?;
-        Ok((StatusCode::CREATED, Json(json)).into_response())
+        let catalog = Catalog::read(&mut db, kind).await?;
+        if let Some(started) = last.filter(|it| it.rollout_id == self.rollout_id) {
+            return answer(app, &mut db, &started, &catalog).await;
+        }
+        let rollout = self.check(app, &mut db, &catalog, why).await?;
+        drop(db);
+        begin(app, &rollout, &catalog).await
     }
-}
-
-async fn present(db: &mut PgConnection, kind: ModelKind) -> Result<Deployment, Error> {
-    let nothing = || built_in(kind).map(|champion| Deployment::nothing(kind, champion));
-    deployments::deployment_of(db, kind).await?.or_else(nothing).ok_or(Error::NotFound)
 }
 
 async fn is_open(db: &mut PgConnection, kind: ModelKind) -> Result<bool, Error> {

@@ -10,10 +10,9 @@ use time::{Duration, OffsetDateTime};
 
 use crate::app::App;
 use crate::auth::reader::Reader;
-use crate::db::components;
+use crate::db::components::{self, named};
 use crate::db::traffic::{self, Count};
 use crate::domain::model::ModelKind;
-use crate::http::admin::names::named;
 use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;
 use crate::http::extract::Parameters;

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::reader::Reader;
-use crate::db::components::{self, Component};
+use crate::db::components::{self, Component, name_of};
 use crate::db::deployments::{self, Deployment};
 use crate::db::hosts::{self, HostStatus};
 use crate::domain::model::{Digest, ModelKind, PolicyClass};
@@ -22,7 +22,7 @@ use crate::http::error::Error;
 use crate::http::extract::Unpaged;
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
 use crate::models::Embedded;
-use crate::models::deploying::built_in::built_in;
+use crate::models::deploying::catalog::{present, present_of};
 use crate::schema::{Flat, answer};
 use crate::wasm::digest_of;
 
@@ -96,13 +96,12 @@ fn shown(component: &Component, role: &'static str) -> VersionJson {
 }
 
 /// The role of a component in the deployment of its kind.
-fn role_of(digest: Digest, kind: ModelKind, deployed: Option<&Deployment>) -> &'static str {
+fn role_of(digest: Digest, deployed: &Deployment) -> &'static str {
     match deployed {
-        Some(it) if it.champion == digest => "champion",
-        Some(it) if it.canary.is_some_and(|it| it.digest == digest) => "canary",
-        Some(it) if it.shadows.contains(&digest) => "shadow",
-        Some(it) if it.previous == digest => "previous",
-        None if built_in(kind) == Some(digest) => "champion",
+        it if it.champion == digest => "champion",
+        it if it.canary.is_some_and(|it| it.version == digest) => "canary",
+        it if it.shadows.contains(&digest) => "shadow",
+        it if it.previous == digest => "previous",
         _ => "registered",
     }
 }
@@ -131,12 +130,11 @@ answer! {
 }
 
 fn shown_host(host: Uuid, status: &HostStatus, registered: &[Component]) -> HostJson {
-    let champion = registered.iter().find(|it| Some(it.digest) == status.champion);
     HostJson {
         host: short(host),
         epoch: status.epoch,
         state: status.state.as_str(),
-        champion: champion.map(|it| it.model_version.clone()),
+        champion: status.champion.and_then(|champion| name_of(champion, registered)),
         detail: status.state.detail().map(Into::into),
         since: status.since,
     }
@@ -152,12 +150,12 @@ pub(crate) async fn list_models(State(app): State<App>, reader: Reader, _: Unpag
     let readable = ModelKind::ALL.iter().filter(|kind| reader.may_read(**kind).is_ok());
     let kinds: BTreeMap<&str, ModelKind> = readable.map(|kind| (kind.as_str(), *kind)).collect();
     let models = kinds.into_iter().map(|(name, kind)| {
-        let deployment = deployed.iter().find(|it| it.kind == kind);
+        let deployment = present_of(kind, deployed.iter().cloned());
         let of_kind = registered.iter().filter(|it| it.kind == kind);
-        let versions = of_kind.map(|it| shown(it, role_of(it.digest, kind, deployment))).collect();
+        let versions = of_kind.map(|it| shown(it, role_of(it.digest, &deployment))).collect();
         let hosts = live.iter().filter(|(_, status)| status.kind == kind);
         let hosts = hosts.map(|(host, status)| shown_host(*host, status, &registered)).collect();
-        KindJson { kind: name, epoch: deployment.map_or(0, |it| it.epoch), versions, hosts }
+        KindJson { kind: name, epoch: deployment.epoch, versions, hosts }
     });
     Ok(Json(ModelsJson { models: models.collect() }))
 }
@@ -172,8 +170,7 @@ pub(crate) async fn get_version(
     reader.may_read(kind)?;
     let mut db = app.db.acquire().await?;
     let (component, report) = find(&mut db, kind, &version).await?.ok_or(Error::NotFound)?;
-    let deployed = deployments::deployment_of(&mut db, kind).await?;
-    let version = shown(&component, role_of(component.digest, kind, deployed.as_ref()));
+    let version = shown(&component, role_of(component.digest, &present(&mut db, kind).await?));
     let embedded = Embedded::ALL.into_iter().find(|it| digest_of(it.bytes) == component.digest);
     let card = embedded.and_then(|it| it.card).map(|card| card.markdown);
     let signature = signatures::shown(&mut db, &app.settings.model_keys, component.digest).await?;

@@ -14,9 +14,8 @@ use crate::wasm::{Runtime, digest_of};
 const OPERATOR: &str = "built in";
 
 /// The component that hosts like this one serve if nothing was ever deployed.
-pub fn built_in(kind: ModelKind) -> Option<Digest> {
-    let embedded = Embedded::ALL.into_iter().find(|it| it.kind == kind && it.by_default)?;
-    Some(digest_of(embedded.bytes))
+pub fn built_in(kind: ModelKind) -> Digest {
+    digest_of(Embedded::default_of(kind).bytes)
 }
 
 /// Registers the embedded components.

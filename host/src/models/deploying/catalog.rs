@@ -1,12 +1,12 @@
 //! Changes what is deployed. [`swap`](crate::models::deploying::swap) follows on every host.
 
 use sqlx::PgConnection;
-use time::OffsetDateTime;
 
-use crate::db::deployments::{self, Canary, Change, Deployment};
+use crate::db::components::{self, Component};
+use crate::db::deployments::{self, Deployment};
 use crate::domain::model::{Digest, ModelKind, is_older};
 use crate::models::deploying::built_in::built_in;
-use crate::sealing::ChainKey;
+use crate::models::deploying::setback::{Setback, setbacks};
 
 /// Longest reason of a change, in characters.
 pub const REASON_CHARS_MAX: usize = 500;
@@ -29,112 +29,111 @@ pub(crate) fn takes_two(kind: ModelKind, percent: u8, max_flip_percent: u8) -> b
     kind == ModelKind::Risk && (percent > SHARE_OF_ONE_PERSON || max_flip_percent > MAX_FLIP_PERCENT)
 }
 
-/// Stored as the operator who withdraws canaries.
-pub const AUTOMATIC: &str = "automatic";
-
-/// The deployment that an operator asks for.
-#[derive(Debug, Clone)]
-pub struct Plan {
-    pub kind: ModelKind,
-    pub champion: Digest,
-    pub canary: Option<Canary>,
-    pub shadows: Vec<Digest>,
-    /// Whether the previous champion answers when the champion fails.
-    pub has_fallback: bool,
-    /// The oldest version that may be deployed from now on; as before if there is none.
-    pub minimum_release: Option<String>,
-}
-
-impl Plan {
-    /// A rollback: the previous champion without challengers. The version rolled back from must not
-    /// become its fallback.
-    pub fn rollback(kind: ModelKind, champion: Digest) -> Self {
-        Self { kind, champion, canary: None, shadows: Vec::new(), has_fallback: false, minimum_release: None }
-    }
-
-    /// Whether two operators decide on it, where they do on champions, in place of what is deployed.
-    pub(crate) fn takes_two(&self, deployed: Option<&Deployment>) -> bool {
-        let champion = deployed.map(|it| it.champion).or(built_in(self.kind));
-        let decides = matches!(self.kind, ModelKind::Risk | ModelKind::TransferRules);
-        let is_new = self.canary.filter(|_| deployed.and_then(|it| it.canary) != self.canary);
-        let minimum = deployed.and_then(|it| it.minimum_release.as_deref()).zip(self.minimum_release.as_deref());
-        decides && champion != Some(self.champion)
-            || minimum.is_some_and(|(before, now)| is_older(now, before))
-            || is_new.is_some_and(|canary| takes_two(self.kind, canary.percent, canary.max_flip_percent))
-    }
-
-    /// # Errors
-    /// The field that is wrong, and why.
-    pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
-        if self.kind == ModelKind::TransferRules && (self.canary.is_some() || !self.shadows.is_empty()) {
-            let field = if self.canary.is_some() { "canary" } else { "shadows" };
-            return Err((field, "must be left out: transfer rules change for all users at once"));
-        }
-        if self.shadows.len() > SHADOWS_MAX {
-            return Err(("shadows", "has more than four versions"));
-        }
-        let mut all = vec![self.champion];
-        if let Some(canary) = self.canary {
-            if !(1..=CANARY_PERCENT_MAX).contains(&canary.percent) {
-                return Err(("canary.percent", "must be from 1 to 99"));
-            }
-            if !(1..=100).contains(&canary.max_flip_percent) {
-                return Err(("canary.max_flip_percent", "must be from 1 to 100"));
-            }
-            if canary.digest == self.champion {
-                return Err(("canary.version", "is already the champion"));
-            }
-            all.push(canary.digest);
-        }
-        for shadow in &self.shadows {
-            if all.contains(shadow) {
-                return Err(("shadows", "names a version that already has another role"));
-            }
-            all.push(*shadow);
-        }
-        Ok(())
-    }
-}
-
-impl From<&Deployment> for Plan {
-    fn from(deployment: &Deployment) -> Self {
-        let Deployment { kind, champion, canary, .. } = *deployment;
-        let shadows = deployment.shadows.clone();
-        Self { kind, champion, canary, shadows, has_fallback: deployment.stands_in, minimum_release: None }
-    }
-}
-
-/// The state of a kind before its first deployment, as hosts like this one see it.
-pub(super) fn nothing_deployed(kind: ModelKind) -> Option<Deployment> {
-    built_in(kind).map(|champion| Deployment::nothing(kind, champion))
-}
-
-/// Replaces the deployment that the operator saw. Returns the new epoch, or `None` if it changed meanwhile.
+/// What is deployed of a kind; before the first deployment, what is built in.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn deploy(
-    db: &mut PgConnection,
-    key: &ChainKey,
-    plan: &Plan,
-    seen_epoch: i64,
-    (reason, by): (&str, &str),
-    now: OffsetDateTime,
-) -> Result<Option<i64>, sqlx::Error> {
-    let Plan { kind, champion, canary, ref shadows, has_fallback, ref minimum_release } = *plan;
-    let default_previous = built_in(kind).unwrap_or(champion);
-    let (stands_in, minimum_release) = (has_fallback, minimum_release.as_deref());
-    let change = Change {
-        kind,
-        seen_epoch,
-        champion,
-        default_previous,
-        canary,
-        shadows,
-        stands_in,
-        minimum_release,
-        reason,
-        by,
-    };
-    deployments::deploy(db, key, &change, now).await
+pub async fn present(db: &mut PgConnection, kind: ModelKind) -> Result<Deployment, sqlx::Error> {
+    let all = deployments::deployments(db).await?;
+    Ok(present_of(kind, all))
+}
+
+pub(crate) fn present_of(kind: ModelKind, all: impl IntoIterator<Item = Deployment>) -> Deployment {
+    all.into_iter().find(|it| it.kind == kind).unwrap_or_else(|| Deployment::nothing(kind, built_in(kind)))
+}
+
+/// What is known of a kind: its versions, what is deployed and what was.
+pub(crate) struct Catalog {
+    /// Of all kinds.
+    pub(crate) registered: Vec<Component>,
+    pub(crate) deployed: Deployment,
+    /// Every deployment, the newest first.
+    pub(crate) history: Vec<Deployment>,
+}
+
+impl Catalog {
+    pub(crate) async fn read(db: &mut PgConnection, kind: ModelKind) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            registered: components::list(&mut *db).await?,
+            deployed: present(&mut *db, kind).await?,
+            history: deployments::history_of(db, kind, i64::MAX).await?,
+        })
+    }
+
+    /// After a change.
+    pub(crate) fn with(mut self, deployed: Deployment) -> Self {
+        self.history.insert(0, deployed.clone());
+        Self { deployed, ..self }
+    }
+
+    /// The version to which a rollback returns: the champion before, or the one before that if it is on trial as a
+    /// challenger. Without any it is the champion itself, and a rollback only ends the trial.
+    pub(crate) fn rollback_target(&self) -> Digest {
+        let Deployment { kind, champion, previous, .. } = self.deployed;
+        let is_on_trial = |version: &Digest| self.deployed.has_challenger(*version);
+        let served = self.history.iter().filter(|it| it.served_at.is_some()).map(|it| it.champion);
+        let before = served.filter(|it| *it != champion).chain([built_in(kind)]);
+        [previous].into_iter().chain(before).find(|it| !is_on_trial(it)).unwrap_or(champion)
+    }
+
+    /// The newest first.
+    pub(crate) fn setbacks(&self) -> Vec<Setback> {
+        setbacks(&self.history)
+    }
+
+    /// What counts against promoting a version, unless its operator names it to say that they know.
+    pub(crate) fn setback(&self, promoted: Digest, known: Option<Digest>) -> Option<Setback> {
+        self.setbacks().into_iter().find(|it| it.version == promoted && known != Some(promoted))
+    }
+}
+
+/// Whether two operators decide on a change, where they do on champions.
+pub(crate) fn is_for_two(before: &Deployment, next: &Deployment) -> bool {
+    let decides = matches!(next.kind, ModelKind::Risk | ModelKind::TransferRules);
+    let is_new = next.canary.filter(|_| before.canary != next.canary);
+    let minimum = before.minimum_release.as_deref().zip(next.minimum_release.as_deref());
+    decides && before.champion != next.champion
+        || minimum.is_some_and(|(before, next)| is_older(next, before))
+        || is_new.is_some_and(|canary| takes_two(next.kind, canary.percent, canary.max_flip_percent))
+}
+
+/// Makes a version the champion; the one before answers when it fails if `has_fallback`.
+pub(crate) fn with_champion(it: Deployment, champion: Digest, has_fallback: bool) -> Deployment {
+    if champion == it.champion {
+        return it;
+    }
+    Deployment { champion, has_fallback, previous: built_in(it.kind), ..it }
+}
+
+/// # Errors
+/// The field that is wrong, and why.
+pub(crate) fn check(next: &Deployment) -> Result<(), (&'static str, &'static str)> {
+    let Deployment { kind, champion, canary, ref shadows, .. } = *next;
+    if kind == ModelKind::TransferRules && (canary.is_some() || !shadows.is_empty()) {
+        let field = if canary.is_some() { "canary" } else { "shadows" };
+        return Err((field, "must be left out: transfer rules change for all users at once"));
+    }
+    if shadows.len() > SHADOWS_MAX {
+        return Err(("shadows", "has more than four versions"));
+    }
+    let mut all = vec![champion];
+    if let Some(canary) = canary {
+        if !(1..=CANARY_PERCENT_MAX).contains(&canary.percent) {
+            return Err(("canary.percent", "must be from 1 to 99"));
+        }
+        if !(1..=100).contains(&canary.max_flip_percent) {
+            return Err(("canary.max_flip_percent", "must be from 1 to 100"));
+        }
+        if canary.version == champion {
+            return Err(("canary.version", "is already the champion"));
+        }
+        all.push(canary.version);
+    }
+    for shadow in shadows {
+        if all.contains(shadow) {
+            return Err(("shadows", "names a version that already has another role"));
+        }
+        all.push(*shadow);
+    }
+    Ok(())
 }

@@ -14,14 +14,15 @@ use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::db::approvals::{self, Action, Step, Versions};
-use crate::db::deployments::{self, Canary, Deployment};
+use crate::db::components::{self, name_of};
+use crate::db::deployments::{self, AUTOMATIC, Canary, Deployment};
 use crate::db::session::{checked_time, within};
-use crate::db::{comparisons, components, rollouts};
+use crate::db::{comparisons, rollouts};
 use crate::domain::approval::{Person, State};
 use crate::domain::model::{Digest, ModelKind};
 use crate::domain::rollout::{Rollout, RolloutState, WHOLE};
 use crate::metrics::Metrics;
-use crate::models::deploying::catalog::{self, AUTOMATIC, Plan};
+use crate::models::deploying::catalog::{present, with_champion};
 use crate::models::deploying::loading::DATABASE_TIME_MAX;
 use crate::models::observing::evidence::{Evidence, Judgment};
 use crate::sealing::ChainKey;
@@ -51,39 +52,35 @@ pub enum Ordered {
     NoRollout,
 }
 
-/// Starts a rollout with its first step. False if a rollout of the kind is open, or if the deployment is no longer the
-/// one that the operator saw.
+/// Starts a rollout with its first step, beside what is deployed. False if a rollout of the kind is open, or if the
+/// deployment is no longer that one.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn start(
+pub(crate) async fn start(
     db: &mut PgConnection,
     key: &ChainKey,
     rollout: &Rollout,
-    now: OffsetDateTime,
+    deployed: &Deployment,
 ) -> Result<bool, sqlx::Error> {
-    let Some(deployed) = seen(db, rollout.kind, rollout.epoch - 1).await? else { return Ok(false) };
     let mut transaction = sqlx::Connection::begin(db).await?;
     // Before the head of the records is locked: it may wait for another rollout of the kind.
     if !rollouts::insert(&mut transaction, rollout).await? {
         return Ok(false);
     }
-    let plan = Plan { canary: Some(Canary::from(rollout)), ..Plan::from(&deployed) };
-    let (reason, by) = (step_reason(rollout, None), &*rollout.changed_by);
-    let done = catalog::deploy(&mut transaction, key, &plan, rollout.epoch - 1, (&reason, by), now).await?;
-    if done != Some(rollout.epoch) {
+    let next = first_step(rollout, deployed);
+    if deployments::deploy(&mut transaction, key, &next).await?.is_none() {
         return Ok(false);
     }
-    rollouts::record(&mut transaction, key, rollout, "start", now).await?;
+    rollouts::record(&mut transaction, key, rollout, "start").await?;
     transaction.commit().await?;
     Ok(true)
 }
 
-/// The deployment of this epoch, if it is the present one; before the first, that of what is built in.
-async fn seen(db: &mut PgConnection, kind: ModelKind, epoch: i64) -> Result<Option<Deployment>, sqlx::Error> {
-    let nothing = || catalog::nothing_deployed(kind);
-    let deployed = deployments::deployment_of(db, kind).await?.or_else(nothing);
-    Ok(deployed.filter(|it| it.epoch == epoch))
+/// The deployment that starts a rollout.
+pub(crate) fn first_step(rollout: &Rollout, deployed: &Deployment) -> Deployment {
+    let next = deployed.next(&step_reason(rollout, None), &rollout.changed_by, rollout.started_at);
+    Deployment { canary: Some(Canary::from(rollout)), ..next }
 }
 
 fn step_reason(rollout: &Rollout, evidence: Option<&Evidence>) -> String {
@@ -113,55 +110,44 @@ pub async fn order(
         (Order::Abort, state) if state.is_open() => rollout.with_state(RolloutState::Aborted, detail, by, now),
         (_, state) => return Ok(Ordered::Refused(state)),
     };
-    let why = (order == Order::Abort).then(|| (format!("rollout aborted: {reason}"), by.to_owned()));
     let action = match order {
         Order::Pause => "pause",
         Order::Resume => "resume",
         Order::Abort => "abort",
     };
-    let done = replace(db, key, (&rollout, &next), why, action, now).await?;
+    let deployed = present(&mut *db, kind).await?;
+    if deployed.epoch != rollout.epoch {
+        return Ok(Ordered::Stale);
+    }
+    let reason = format!("rollout aborted: {reason}");
+    let ended = (order == Order::Abort).then(|| Deployment { canary: None, ..deployed.next(&reason, by, now) });
+    let done = commit(db, key, (&rollout, &next), ended, action).await?;
     Ok(if done { Ordered::Done(Box::new(next)) } else { Ordered::Stale })
 }
 
-/// Replaces a rollout; with a reason it also ends its canary. False if either changed meanwhile.
-async fn replace(
-    db: &mut PgConnection,
-    key: &ChainKey,
-    (before, after): (&Rollout, &Rollout),
-    ends: Option<(String, String)>,
-    action: &'static str,
-    now: OffsetDateTime,
-) -> Result<bool, sqlx::Error> {
-    let Some(deployed) = seen(db, before.kind, before.epoch).await? else { return Ok(false) };
-    let plan = ends.as_ref().map(|_| Plan { canary: None, ..Plan::from(&deployed) });
-    let why = ends.as_ref().map_or(("", ""), |(reason, by)| (reason, by));
-    commit(db, key, (before, after), plan.map(|plan| (plan, why)), action, now).await
-}
-
-/// One change: of the deployment, if there is a plan, and of the rollout.
+/// One change: of the deployment, if another is given, and of the rollout. False if either changed meanwhile.
 async fn commit(
     db: &mut PgConnection,
     key: &ChainKey,
     (before, after): (&Rollout, &Rollout),
-    plan: Option<(Plan, (&str, &str))>,
+    next: Option<Deployment>,
     action: &'static str,
-    now: OffsetDateTime,
 ) -> Result<bool, sqlx::Error> {
     let Some(mut transaction) = rollouts::claim(db, key, before).await? else { return Ok(false) };
     // First, as whoever decides on the approval does: the head of the records is locked last.
     if let Some(approval_id) = before.approval_id {
         approvals::lock(&mut transaction, approval_id).await?;
     }
-    if let Some((plan, why)) = plan
-        && catalog::deploy(&mut transaction, key, &plan, before.epoch, why, now).await?.is_none()
+    if let Some(next) = next
+        && deployments::deploy(&mut transaction, key, &next).await?.is_none()
     {
         return Ok(false);
     }
     rollouts::update(&mut transaction, after).await?;
     if after.approval_id.is_none() {
-        withdraw(&mut transaction, key, before.approval_id, &after.changed_by, now).await?;
+        withdraw(&mut transaction, key, before.approval_id, &after.changed_by, after.changed_at).await?;
     }
-    rollouts::record(&mut transaction, key, after, action, now).await?;
+    rollouts::record(&mut transaction, key, after, action).await?;
     transaction.commit().await?;
     Ok(true)
 }
@@ -209,7 +195,10 @@ impl Rollouts<'_> {
 
     async fn settle_one(&self, db: &mut PgConnection, rollout: &Rollout) -> Result<(), sqlx::Error> {
         let Rollout { kind, epoch, canary, ref bounds, .. } = *rollout;
-        let Some(deployed) = seen(db, kind, epoch).await? else { return self.end(db, rollout).await };
+        let deployed = present(&mut *db, kind).await?;
+        if deployed.epoch != epoch {
+            return self.end(db, rollout).await;
+        }
         let evidence = Evidence::of(&comparisons::evidence(db, self.key, (kind, epoch, canary)).await?, canary);
         let seconds = (checked_time(db, self.clock).await? - rollout.step_at).whole_seconds();
         match evidence.judge(bounds, seconds) {
@@ -231,9 +220,9 @@ impl Rollouts<'_> {
     ) -> Result<(), sqlx::Error> {
         let now = self.clock.now();
         let after = rollout.with_state(RolloutState::Stopped, why.to_owned(), AUTOMATIC, now);
-        let plan = Plan { canary: None, ..Plan::from(deployed) };
         let reason = format!("rollout stopped at {}%: {why}", rollout.percent());
-        if commit(db, self.key, (rollout, &after), Some((plan, (&reason, AUTOMATIC))), "stop", now).await? {
+        let next = Deployment { canary: None, ..deployed.next(&reason, AUTOMATIC, now) };
+        if commit(db, self.key, (rollout, &after), Some(next), "stop").await? {
             self.tell_stopped(rollout, why);
         }
         Ok(())
@@ -260,16 +249,16 @@ impl Rollouts<'_> {
             return self.propose(db, rollout, deployed, lifetime).await;
         }
         let (step, epoch, step_at) = (rollout.step + 1, rollout.epoch + 1, now);
-        let detail = evidence.summary();
-        let after = Rollout { step, epoch, step_at, ..rollout.with_state(RolloutState::Running, detail, ROLLOUT, now) };
-        let (plan, after) = if percent == WHOLE {
-            let plan = Plan { champion: rollout.canary, canary: None, has_fallback: true, ..Plan::from(deployed) };
-            (plan, Rollout { state: RolloutState::Completed, ..after })
-        } else {
-            (Plan { canary: Some(Canary::from(&after)), ..Plan::from(deployed) }, after)
-        };
+        let state = if percent == WHOLE { RolloutState::Completed } else { RolloutState::Running };
+        let after = Rollout { step, epoch, step_at, ..rollout.with_state(state, evidence.summary(), ROLLOUT, now) };
         let reason = step_reason(&after, Some(evidence));
-        if commit(db, self.key, (rollout, &after), Some((plan, (&reason, ROLLOUT))), "advance", now).await? {
+        let next = deployed.next(&reason, ROLLOUT, now);
+        let next = if percent == WHOLE {
+            with_champion(Deployment { canary: None, ..next }, rollout.canary, true)
+        } else {
+            Deployment { canary: Some(Canary::from(&after)), ..next }
+        };
+        if commit(db, self.key, (rollout, &after), Some(next), "advance").await? {
             tracing::info!(kind = %rollout.kind, percent, reason, "a rollout advanced");
         }
         Ok(())
@@ -284,7 +273,7 @@ impl Rollouts<'_> {
         lifetime: Duration,
     ) -> Result<(), sqlx::Error> {
         let registered = components::list(&mut *db).await?;
-        let name = |digest: Digest| registered.iter().find(|it| it.digest == digest).map(|it| it.model_version.clone());
+        let name = |digest: Digest| name_of(digest, &registered);
         let Some(champion) = name(rollout.canary) else { return Ok(()) };
         let versions = Versions {
             epoch: rollout.epoch,
@@ -305,7 +294,7 @@ impl Rollouts<'_> {
         let reason = format!("last step of the rollout: {}", rollout.reason);
         let proposal = (approval_id, &action, &*reason);
         approvals::propose(&mut transaction, self.key, proposal, &rollout.started_by, (now, lifetime)).await?;
-        rollouts::record(&mut transaction, self.key, &after, "propose", now).await?;
+        rollouts::record(&mut transaction, self.key, &after, "propose").await?;
         transaction.commit().await?;
         tracing::info!(kind = %rollout.kind, approval = %approval_id, "a promotion waits for a second operator");
         Ok(())
@@ -325,7 +314,7 @@ impl Rollouts<'_> {
         let state = state.map_or("not as recorded", State::as_str);
         let detail = format!("the approval of its promotion is {state}: resume to propose it again");
         let after = rollout.with_state(RolloutState::Paused, detail, ROLLOUT, now);
-        commit(db, self.key, (rollout, &after), None, "pause", now).await.map(drop)
+        commit(db, self.key, (rollout, &after), None, "pause").await.map(drop)
     }
 
     /// Something else replaced the deployment of the present step.
@@ -338,10 +327,9 @@ impl Rollouts<'_> {
             it if it.changed_by == AUTOMATIC && it.canary.is_none() => RolloutState::Stopped,
             _ => RolloutState::Replaced,
         };
-        let (after, now) =
-            (rollout.with_state(state, next.reason.clone(), &next.changed_by, self.clock.now()), self.clock.now());
+        let after = rollout.with_state(state, next.reason.clone(), &next.changed_by, self.clock.now());
         let action = if state == RolloutState::Stopped { "stop" } else { "end" };
-        if commit(db, self.key, (rollout, &after), None, action, now).await? && state == RolloutState::Stopped {
+        if commit(db, self.key, (rollout, &after), None, action).await? && state == RolloutState::Stopped {
             self.tell_stopped(rollout, &after.detail);
         }
         Ok(())

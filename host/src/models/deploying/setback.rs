@@ -3,9 +3,8 @@
 
 use time::OffsetDateTime;
 
-use crate::db::deployments::Deployment;
+use crate::db::deployments::{AUTOMATIC, Deployment};
 use crate::domain::model::Digest;
-use crate::models::deploying::catalog::AUTOMATIC;
 
 crate::domain::text_enum! {
     Cause {
@@ -13,6 +12,16 @@ crate::domain::text_enum! {
         Withdrawn = "withdrawn",
         /// As the champion it was left by a rollback.
         RolledBack = "rolled-back",
+    }
+}
+
+impl Cause {
+    /// What happened to the version, in words.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Withdrawn => "was withdrawn as a canary",
+            Self::RolledBack => "was rolled back",
+        }
     }
 }
 
@@ -36,9 +45,9 @@ pub fn setbacks(history: &[Deployment]) -> Vec<Setback> {
     for pair in history.windows(2) {
         let [after, before] = pair else { continue };
         let withdrawn = before.canary.filter(|_| after.canary.is_none() && after.changed_by == AUTOMATIC);
-        let rolled_back = after.is_rolled_back && after.champion != before.champion;
+        let rolled_back = !after.has_fallback && after.champion != before.champion;
         let ended = [
-            withdrawn.map(|canary| (canary.digest, Some(Cause::Withdrawn))),
+            withdrawn.map(|canary| (canary.version, Some(Cause::Withdrawn))),
             Some((before.champion, rolled_back.then_some(Cause::RolledBack))),
         ];
         for (version, cause) in ended.into_iter().flatten() {
@@ -68,8 +77,8 @@ mod tests {
     fn history(changes: &[(u8, Option<u8>, &str)]) -> Vec<Deployment> {
         let change = |(at, (champion, canary, how)): (usize, &(u8, Option<u8>, &str))| Deployment {
             epoch: i64::try_from(at).unwrap() + 1,
-            canary: canary.map(|name| Canary { digest: digest(name), percent: 5, max_flip_percent: 10 }),
-            is_rolled_back: *how == "rollback",
+            canary: canary.map(|name| Canary { version: digest(name), percent: 5, max_flip_percent: 10 }),
+            has_fallback: *how != "rollback",
             changed_by: (*how).to_owned(),
             ..Deployment::nothing(ModelKind::Risk, digest(*champion))
         };

@@ -3,10 +3,10 @@
 use sqlx::{PgConnection, PgPool};
 
 use crate::clock::Clock;
+use crate::db::comparisons;
+use crate::db::deployments::{self, AUTOMATIC, Deployment};
 use crate::db::session::within;
-use crate::db::{comparisons, deployments};
-
-use crate::models::deploying::catalog::{self, AUTOMATIC, Plan};
+use crate::models::deploying::catalog::present;
 use crate::models::deploying::loading::DATABASE_TIME_MAX;
 use crate::models::observing::observer::stored;
 use crate::models::serving::active::Models;
@@ -55,12 +55,14 @@ async fn withdraw(
     clock: &Clock,
 ) -> Result<(), sqlx::Error> {
     let FailedCanary { kind, epoch, ref reason } = *canary;
-    let deployed = deployments::deployment_of(db, kind).await?;
+    let deployed = present(&mut *db, kind).await?;
     // Another host or an operator may have been faster.
-    let Some(deployment) = deployed.filter(|it| it.epoch == epoch) else { return Ok(()) };
-    let plan = Plan { canary: None, ..Plan::from(&deployment) };
+    if deployed.epoch != epoch {
+        return Ok(());
+    }
     let reason = format!("canary withdrawn: {reason}");
-    if catalog::deploy(db, key, &plan, epoch, (&reason, AUTOMATIC), clock.now()).await?.is_some() {
+    let next = Deployment { canary: None, ..deployed.next(&reason, AUTOMATIC, clock.now()) };
+    if deployments::deploy(db, key, &next).await?.is_some() {
         tracing::warn!(%kind, epoch, reason, "back to the champion");
         models.metrics().model_canaries_withdrawn.of([kind.as_str()]).inc();
     }

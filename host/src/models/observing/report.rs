@@ -7,12 +7,11 @@ use sqlx::PgConnection;
 
 use crate::clock::timestamp;
 use crate::db::comparisons::{self, Count};
-use crate::db::components::{self, Component};
-use crate::db::deployments::{self, Deployment};
+use crate::db::components::{self, Component, named};
+use crate::db::deployments::{self, AUTOMATIC, Deployment};
 use crate::domain::model::{Digest, ModelKind};
 use crate::domain::rules::Verdict;
 use crate::models::deploying::built_in::built_in;
-use crate::models::deploying::catalog::AUTOMATIC;
 use crate::models::observing::drift::{Reference, psi};
 use crate::models::observing::interval::{SHOWN, percentile, rounded, wilson};
 use crate::models::observing::measure::{
@@ -169,17 +168,15 @@ impl Report {
         // A deployment requested by epoch may be old.
         let limit = if epoch.is_some() { i64::MAX } else { HISTORY_MAX };
         let history = deployments::history_of(db, kind, limit).await?;
-        let has_challengers = |it: &Deployment| it.canary.is_some() || !it.shadows.is_empty();
+        let has_challengers = |it: &Deployment| it.challengers().next().is_some();
         let at = match epoch {
             Some(epoch) => history.iter().position(|it| it.epoch == epoch),
             None => history.iter().position(has_challengers).or((!history.is_empty()).then_some(0)),
         };
         let Some(at) = at else {
-            let registered = if epoch.is_none() { components::list(db).await? } else { Vec::new() };
-            return Ok(built_in(kind).filter(|_| epoch.is_none()).map(|champion| {
-                let nothing = Deployment::nothing(kind, champion);
-                Self::of(&nothing, None, &[], &registered)
-            }));
+            let registered = components::list(db).await?;
+            let nothing = || Self::of(&Deployment::nothing(kind, built_in(kind)), None, &[], &registered);
+            return Ok(epoch.is_none().then(nothing));
         };
         let counts = comparisons::of_epoch(db, kind, history[at].epoch).await?;
         let registered = components::list(db).await?;
@@ -191,10 +188,7 @@ impl Report {
     fn of(deployment: &Deployment, after: Option<&Deployment>, counts: &[Count], registered: &[Component]) -> Self {
         let Deployment { kind, epoch, champion, .. } = *deployment;
         let seen = Seen::new(counts);
-        let version = |digest: Digest| {
-            let found = registered.iter().find(|it| it.digest == digest);
-            found.map_or_else(|| digest.to_string(), |it| it.model_version.clone())
-        };
+        let version = |digest: Digest| named(digest, registered);
         let reference = Reference::embedded();
         let features = seen.facts(champion).map(|(fact, buckets)| Feature {
             feature: fact.to_owned(),
@@ -204,11 +198,11 @@ impl Report {
         let withdrawn = after.filter(|after| after.changed_by == AUTOMATIC && after.canary.is_none());
         let withdrawn = withdrawn.map(|after| after.reason.clone());
         let canary = deployment.canary.map(|canary| Challenger {
-            version: version(canary.digest),
+            version: version(canary.version),
             role: "canary".to_owned(),
             percent: Some(canary.percent),
             withdrawn,
-            ..seen.challenger(kind, canary.digest)
+            ..seen.challenger(kind, canary.version)
         });
         let shadows = deployment
             .shadows

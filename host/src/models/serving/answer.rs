@@ -55,7 +55,7 @@ impl<K: Kind> Route<K> {
         }
         let (answer, time) = match self.champion_answer(request, user, metrics).await {
             Ok(answer) => answer,
-            Err(error) => return self.fallback(request, user, error, metrics).await,
+            Err(error) => return self.fall_back(request, user, error, metrics).await,
         };
         if self.has_challengers() {
             let champion = Some((answer.clone(), time));
@@ -71,28 +71,28 @@ impl<K: Kind> Route<K> {
         metrics: &Metrics,
     ) -> Result<(K::Assessment, Duration), ScoreError> {
         // Without a fallback, a champion that fails on some requests is better than none.
-        if self.previous.is_some() && self.champion.is_failing() {
+        if self.fallback.is_some() && self.champion.is_failing() {
             return Err(ScoreError::Failing);
         }
         self.champion.assess(request, user, metrics).await
     }
 
-    async fn fallback(
+    async fn fall_back(
         &self,
         request: &K::Request,
         user: u64,
         error: ScoreError,
         metrics: &Metrics,
     ) -> Result<Scored<K::Assessment>, ScoreError> {
-        let stands_in = error.is_model_fault() || matches!(error, ScoreError::Busy);
-        let Some(previous) = self.previous.as_ref().filter(|_| stands_in) else { return Err(error) };
+        let helps = error.is_model_fault() || matches!(error, ScoreError::Busy);
+        let Some(fallback) = self.fallback.as_ref().filter(|_| helps) else { return Err(error) };
         // An open breaker was logged when it opened.
         if !matches!(error, ScoreError::Failing) {
             tracing::warn!(kind = %K::KIND, %error, "the champion failed; falling back to the previous version");
         }
         metrics.model_fallbacks.of([K::KIND.as_str()]).inc();
-        let (answer, _) = previous.assess(request, user, metrics).await?;
-        Ok(scored(previous, answer))
+        let (answer, _) = fallback.assess(request, user, metrics).await?;
+        Ok(scored(fallback, answer))
     }
 }
 

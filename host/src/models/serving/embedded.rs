@@ -78,6 +78,15 @@ impl Embedded {
         },
     ];
 
+    /// The default of a kind.
+    pub const fn default_of(kind: ModelKind) -> Self {
+        let mut at = 0;
+        while Self::ALL[at].kind as u8 != kind as u8 {
+            at += 1;
+        }
+        Self::ALL[at]
+    }
+
     /// The components of a kind, the default first.
     pub fn of(kind: ModelKind) -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(move |it| it.kind == kind)
@@ -88,3 +97,12 @@ impl Embedded {
         Self::ALL.into_iter().find(|it| it.name == name || (it.by_default && it.kind.as_str() == name))
     }
 }
+
+/// Each kind has a default, or this does not compile.
+const _: () = {
+    let mut at = 0;
+    while at < ModelKind::ALL.len() {
+        assert!(Embedded::default_of(ModelKind::ALL[at]).by_default);
+        at += 1;
+    }
+};

@@ -203,13 +203,13 @@ fn route<K: Kind>(deployment: &Deployment, components: &HashMap<Digest, LoadedCo
         |it: &Arc<Model<K>>| minimum.is_some_and(|minimum| is_older(it.scorer.identity().version.as_str(), minimum));
     let canary = deployment.canary.and_then(|canary| {
         let watch = Arc::new(Watch::with_limit(canary.max_flip_percent));
-        Some(Canary { model: model(&canary.digest)?, percent: canary.percent, watch })
+        Some(Canary { model: model(&canary.version)?, percent: canary.percent, watch })
     });
     let shadows = deployment.shadows.iter().filter_map(model).map(|model| Shadow { model, watch: Arc::default() });
     Some(Route {
         epoch: deployment.epoch,
         champion: model(&deployment.champion)?,
-        previous: model(&deployment.previous).filter(|it| deployment.stands_in && !is_retired(it)),
+        fallback: deployment.fallback().as_ref().and_then(model).filter(|it| !is_retired(it)),
         canary,
         shadows: shadows.collect(),
     })

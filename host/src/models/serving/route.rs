@@ -13,7 +13,7 @@ pub struct Route<K: Kind> {
     pub epoch: i64,
     pub champion: Arc<Model<K>>,
     /// Answers when the champion fails.
-    pub previous: Option<Arc<Model<K>>>,
+    pub fallback: Option<Arc<Model<K>>>,
     pub canary: Option<Canary<K>>,
     pub shadows: Vec<Shadow<K>>,
 }
@@ -35,7 +35,7 @@ pub struct Shadow<K: Kind> {
 impl<K: Kind> Route<K> {
     /// A champion without challengers.
     pub fn alone(champion: Arc<Model<K>>) -> Self {
-        Self { epoch: 0, champion, previous: None, canary: None, shadows: Vec::new() }
+        Self { epoch: 0, champion, fallback: None, canary: None, shadows: Vec::new() }
     }
 
     pub(super) fn has_challengers(&self) -> bool {
