@@ -16,8 +16,8 @@
 //! | component | [`components`] |
 //! | deployment, deployment_history | [`deployments`] |
 //! | rollout | `rollouts` |
-//! | comparison, rollout_evidence | `comparisons` |
-//! | traffic | `traffic` |
+//! | comparison, traffic | `counts` |
+//! | rollout_evidence | `comparisons` |
 //! | host_status, when a deployment first served | [`hosts`] |
 //! | decision | `decisions` |
 //! | approval | `approvals` |
@@ -36,6 +36,7 @@ pub(crate) mod comparisons;
 pub mod components;
 pub mod connections;
 pub mod consents;
+pub(crate) mod counts;
 pub(crate) mod decisions;
 pub mod deployments;
 pub mod durability;
@@ -59,7 +60,6 @@ pub mod schedules;
 pub mod schema;
 pub(crate) mod session;
 pub mod timeline;
-pub(crate) mod traffic;
 pub(crate) mod transfers;
 
 use time::OffsetDateTime;

@@ -9,7 +9,6 @@
 
 pub mod decisions;
 pub mod deploying;
-mod metrics;
 pub mod observing;
 pub mod publishing;
 pub mod serving;

@@ -11,16 +11,16 @@ use time::{Duration, OffsetDateTime};
 use crate::app::App;
 use crate::auth::reader::Reader;
 use crate::db::components::{self, named};
-use crate::db::traffic::{self, Count};
+use crate::db::counts::{self, Count};
 use crate::domain::model::ModelKind;
 use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
 use crate::models::observing::interval::{percentile, rounded};
-use crate::models::observing::measure::time_of_bucket;
+use crate::models::observing::measure::{Measure, time_of_bucket};
 use crate::models::observing::report::classes_of;
-use crate::models::observing::traffic::{ANSWERED, CLASS, COMPARED, FAILED, FLIPPED, RETENTION_MINUTES, TIME};
+use crate::models::observing::tally::RETENTION_MINUTES;
 use crate::schema::{answer, request};
 
 /// Most steps of a series: about as many as a chart has pixels.
@@ -90,10 +90,10 @@ pub(crate) async fn get_traffic(
     }
     let series = Series::ending(app.clock.now(), minutes, step);
     let mut db = app.db.acquire().await?;
-    let counts = traffic::of_kind(&mut db, kind, series.from, series.step.whole_seconds()).await?;
+    let counts = counts::traffic_of(&mut db, kind, series.from, series.step.whole_seconds()).await?;
     let registered = components::list(&mut db).await?;
-    let classes = if counts.iter().any(|it| it.measure == CLASS) { classes_of(kind) } else { &[] };
-    let mut by_version: BTreeMap<[u8; 32], Vec<Count>> = BTreeMap::new();
+    let classes = if counts.iter().any(|it| it.measure == Measure::Class.to_string()) { classes_of(kind) } else { &[] };
+    let mut by_version: BTreeMap<[u8; 32], Vec<Count<OffsetDateTime>>> = BTreeMap::new();
     for it in counts {
         by_version.entry(it.digest.0).or_default().push(it);
     }
@@ -124,15 +124,15 @@ impl Series {
         Self { from, step, steps: steps as usize }
     }
 
-    fn at(&self, it: &Count) -> Option<usize> {
+    fn at(&self, it: &Count<OffsetDateTime>) -> Option<usize> {
         let at = (it.at - self.from).whole_seconds().div_euclid(self.step.whole_seconds());
         usize::try_from(at).ok().filter(|at| *at < self.steps)
     }
 
-    fn version(&self, version: String, counts: &[Count], classes: usize) -> VersionTrafficJson {
-        let sums = |measure: &str, bucket: Option<usize>| {
-            let mut sums = vec![0; self.steps];
-            let of = |it: &&Count| it.measure == measure && bucket.is_none_or(|bucket| it.bucket == bucket as i32);
+    fn version(&self, version: String, counts: &[Count<OffsetDateTime>], classes: usize) -> VersionTrafficJson {
+        let sums = |measure: Measure, bucket: Option<usize>| {
+            let (mut sums, name) = (vec![0; self.steps], measure.to_string());
+            let of = |it: &&Count<_>| it.measure == name && bucket.is_none_or(|bucket| it.bucket == bucket as i32);
             for it in counts.iter().filter(of) {
                 if let Some(at) = self.at(it) {
                     sums[at] += it.count;
@@ -141,7 +141,7 @@ impl Series {
             sums
         };
         let mut times = vec![Vec::new(); self.steps];
-        for it in counts.iter().filter(|it| it.measure == TIME) {
+        for it in counts.iter().filter(|it| it.measure == Measure::Time.to_string()) {
             if let Some(at) = self.at(it) {
                 times[at].push((time_of_bucket(it.bucket), it.count));
             }
@@ -152,13 +152,13 @@ impl Series {
         };
         VersionTrafficJson {
             version,
-            answered: sums(ANSWERED, None),
-            failed: sums(FAILED, None),
-            compared: sums(COMPARED, None),
-            flipped: sums(FLIPPED, None),
+            answered: sums(Measure::Answered, None),
+            failed: sums(Measure::Failed, None),
+            compared: sums(Measure::Compared, None),
+            flipped: sums(Measure::Flipped, None),
             p50_us: at(0.5),
             p99_us: at(0.99),
-            classes: (0..classes).map(|class| sums(CLASS, Some(class))).collect(),
+            classes: (0..classes).map(|class| sums(Measure::Class, Some(class))).collect(),
         }
     }
 }

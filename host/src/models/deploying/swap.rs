@@ -11,6 +11,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use sqlx::postgres::PgListener;
@@ -155,7 +156,9 @@ impl Swapper {
                 true => {}
             }
         }
-        self.upkeep.models.metrics().components(self.runtime.counts());
+        let ((compiled, cached), metrics) = (self.runtime.counts(), self.upkeep.models.metrics());
+        metrics.components_compiled.inner().store(compiled, Relaxed);
+        metrics.components_cached.inner().store(cached, Relaxed);
         // Keeps what is deployed and what serves in its place; the last request drops the rest.
         let champions: Vec<_> = self.upkeep.models.snapshot().champions().map(|it| it.identity().digest).collect();
         self.components.retain(|digest| {

@@ -3,9 +3,9 @@
 use sqlx::{PgConnection, PgPool};
 
 use crate::clock::Clock;
-use crate::db::comparisons;
 use crate::db::deployments::{self, AUTOMATIC, Deployment};
 use crate::db::session::within;
+use crate::db::{comparisons, counts};
 use crate::models::deploying::catalog::present;
 use crate::models::deploying::loading::DATABASE_TIME_MAX;
 use crate::models::observing::observer::stored;
@@ -28,8 +28,8 @@ pub(super) async fn settle(db: &PgPool, key: &ChainKey, models: &Models, clock: 
 }
 
 async fn store_comparisons(db: &PgPool, key: &ChainKey, models: &Models) -> Result<(), sqlx::Error> {
-    let counts = models.observer().take();
-    let (rows, evidence): (Vec<_>, _) = (counts.iter().map(stored).collect(), models.observer().evidence());
+    let taken = models.observer().take();
+    let (rows, evidence): (Vec<_>, _) = (taken.iter().map(stored).collect(), models.observer().evidence());
     if rows.is_empty() && evidence.is_empty() {
         return Ok(());
     }
@@ -38,13 +38,13 @@ async fn store_comparisons(db: &PgPool, key: &ChainKey, models: &Models) -> Resu
         for it in &evidence {
             comparisons::testify(db, key, it).await?;
         }
-        comparisons::add(db, &rows).await
+        counts::add_comparisons(db, &rows).await
     };
     let stored = match db.acquire().await {
         Ok(db) => within(db, DATABASE_TIME_MAX, store).await,
         Err(error) => Err(error),
     };
-    stored.inspect_err(|_| models.observer().give_back(counts))
+    stored.inspect_err(|_| models.observer().give_back(taken))
 }
 
 async fn withdraw(

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::db::comparisons::Count;
+use crate::db::counts::Count;
 use crate::domain::model::Digest;
 use crate::domain::rollout::Bounds;
 use crate::models::observing::interval::{SHOWN, excess, percentile_interval, wilson};
@@ -48,7 +48,7 @@ pub enum Judgment {
 }
 
 impl Evidence {
-    pub(crate) fn of(counts: &[Count], canary: Digest) -> Self {
+    pub(crate) fn of(counts: &[Count<i64>], canary: Digest) -> Self {
         let mut evidence = Self::default();
         for it in counts.iter().filter(|it| it.digest == canary) {
             let is = |measure: Measure| it.measure == measure.to_string();
@@ -217,7 +217,7 @@ mod tests {
         use crate::domain::model::ModelKind;
         let count = |digest, measure: Measure, bucket, count| Count {
             kind: ModelKind::Risk,
-            epoch: 1,
+            at: 1,
             digest: Digest([digest; 32]),
             measure: measure.to_string(),
             bucket,

@@ -19,12 +19,19 @@ const CLASSES_MAX: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Measure {
+    /// Answers of a version; those of each class, and their times.
+    Answered,
+    Class,
+    Time,
+    /// Failures of a version, by [`Failure`].
+    Failed,
+    /// Answers that were compared with the champion's, and those of another class.
+    Compared,
+    Flipped,
     /// Compared requests; counted for the champion.
     Observed,
     /// Requests dropped because the queue was full; counted for the champion.
     Dropped,
-    /// Failures, by [`Failure`].
-    Failed,
     /// Classes of both answers.
     Flip,
     /// The challenger's score minus the champion's.
@@ -47,9 +54,14 @@ pub(crate) const FEATURE_PREFIX: &str = "fact:";
 impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Answered => "answered",
+            Self::Class => "class",
+            Self::Time => "time",
+            Self::Failed => "failed",
+            Self::Compared => "compared",
+            Self::Flipped => "flipped",
             Self::Observed => "observed",
             Self::Dropped => "dropped",
-            Self::Failed => "failed",
             Self::Flip => "flip",
             Self::Difference => "difference",
             Self::ChampionScore => "champion-score",
@@ -61,20 +73,18 @@ impl fmt::Display for Measure {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Failure {
-    /// It trapped or hit a limit.
-    Trapped,
-    /// The deadline passed.
-    TimedOut,
-    /// The answer was unusable, or the component refused a valid request.
-    BadAnswer,
+crate::domain::text_enum! {
+    Failure {
+        /// It trapped or hit a limit.
+        Trapped = "trapped",
+        /// The deadline passed.
+        TimedOut = "timed_out",
+        /// The answer was unusable, or the component refused a valid request.
+        BadAnswer = "bad_answer",
+    }
 }
 
 impl Failure {
-    pub(crate) const ALL: [(Self, &'static str); 3] =
-        [(Self::Trapped, "trapped"), (Self::TimedOut, "timed_out"), (Self::BadAnswer, "bad_answer")];
-
     /// `None` if the model is not at fault.
     pub(crate) fn of(error: &ScoreError) -> Option<Self> {
         match error {

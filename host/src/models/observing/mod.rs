@@ -3,9 +3,9 @@
 pub(crate) mod drift;
 pub mod evidence;
 pub(crate) mod interval;
-pub(crate) mod measure;
+pub mod measure;
 pub mod observer;
 pub mod report;
-pub mod traffic;
+pub mod tally;
 pub(crate) mod users;
 pub(crate) mod watch;

@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use crate::db::comparisons::{Count, Evidence};
+use crate::db::comparisons::Evidence;
+use crate::db::counts::Count;
 use crate::domain::model::{Digest, ModelKind};
 use crate::models::observing::drift::Reference;
 use crate::models::observing::measure::{
@@ -46,13 +47,13 @@ pub(crate) struct Observation<K: Kind> {
     pub(crate) canary: Option<(K::Assessment, Duration)>,
 }
 
-type Job = Box<dyn FnOnce(&Tally) + Send>;
+type Job = Box<dyn FnOnce(&Comparisons) + Send>;
 
 /// Queues requests for comparison; cheap to clone.
 #[derive(Clone)]
 pub struct Observer {
     jobs: SyncSender<Job>,
-    tally: Arc<Tally>,
+    comparisons: Arc<Comparisons>,
     /// Which host counted: another one after every start.
     host_id: Uuid,
 }
@@ -65,20 +66,20 @@ impl Observer {
     #[expect(clippy::expect_used, reason = "a host without the thread must not start")]
     pub(crate) fn start() -> Self {
         let (jobs, queue) = sync_channel::<Job>(QUEUE_LENGTH_MAX);
-        let tally = Arc::new(Tally { reference: Reference::embedded(), ..Tally::default() });
-        let counted = Arc::clone(&tally);
+        let comparisons = Arc::new(Comparisons { reference: Reference::embedded(), ..Comparisons::default() });
+        let counted = Arc::clone(&comparisons);
         let work = move || queue.into_iter().for_each(|job| job(&counted));
         std::thread::Builder::new().name("observer".to_owned()).spawn(work).expect("a thread");
-        Self { jobs, tally, host_id: Uuid::new_v4() }
+        Self { jobs, comparisons, host_id: Uuid::new_v4() }
     }
 
     /// Queues a request for comparison, or counts it as dropped.
     pub(crate) fn observe<K: Kind>(&self, route: &Arc<Route<K>>, observation: Observation<K>) {
         let (epoch, champion) = (route.epoch, digest_of(&route.champion));
         let route = Arc::clone(route);
-        let job: Job = Box::new(move |tally| tally.compare(&route, observation));
+        let job: Job = Box::new(move |comparisons| comparisons.compare(&route, observation));
         if let Err(TrySendError::Full(_)) = self.jobs.try_send(job) {
-            self.tally.count((K::KIND, epoch, champion, Measure::Dropped, 0));
+            self.comparisons.count((K::KIND, epoch, champion, Measure::Dropped, 0));
         }
     }
 
@@ -90,19 +91,19 @@ impl Observer {
         error: &ScoreError,
         witness: Option<u64>,
     ) {
-        let witness = self.tally.admit(K::KIND, route.epoch, witness);
-        self.tally.fail(K::KIND, route.epoch, digest_of(challenger), error, witness);
+        let witness = self.comparisons.admit(K::KIND, route.epoch, witness);
+        self.comparisons.fail(K::KIND, route.epoch, digest_of(challenger), error, witness);
     }
 
     /// Takes the counts since the last call.
     pub(crate) fn take(&self) -> Vec<(Key, i64)> {
-        let mut seen = self.tally.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.comparisons.seen.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *seen).into_iter().collect()
     }
 
     /// What this host saw of the present challengers, for rollouts to go by.
     pub(crate) fn evidence(&self) -> Vec<Evidence> {
-        let witnesses = self.tally.witnesses.lock().unwrap_or_else(PoisonError::into_inner);
+        let witnesses = self.comparisons.witnesses.lock().unwrap_or_else(PoisonError::into_inner);
         let of_challengers = witnesses.iter().flat_map(|(kind, it)| {
             it.counts.iter().map(|(digest, counts)| {
                 let count =
@@ -117,14 +118,14 @@ impl Observer {
 
     /// Returns counts that could not be stored.
     pub(crate) fn give_back(&self, counts: Vec<(Key, i64)>) {
-        let mut seen = self.tally.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.comparisons.seen.lock().unwrap_or_else(PoisonError::into_inner);
         counts.into_iter().for_each(|(key, count)| *seen.entry(key).or_default() += count);
     }
 }
 
 /// A count as a row.
-pub(crate) fn stored(&((kind, epoch, digest, measure, bucket), count): &(Key, i64)) -> Count {
-    Count { kind, epoch, digest, measure: measure.to_string(), bucket, count }
+pub(crate) fn stored(&((kind, epoch, digest, measure, bucket), count): &(Key, i64)) -> Count<i64> {
+    Count { kind, at: epoch, digest, measure: measure.to_string(), bucket, count }
 }
 
 fn digest_of<K: Kind>(model: &Model<K>) -> Digest {
@@ -143,13 +144,13 @@ struct Witnesses {
 }
 
 #[derive(Default)]
-struct Tally {
+struct Comparisons {
     seen: Mutex<HashMap<Key, i64>>,
     witnesses: Mutex<HashMap<ModelKind, Witnesses>>,
     reference: Reference,
 }
 
-impl Tally {
+impl Comparisons {
     fn count(&self, key: Key) {
         self.count_all(&[key]);
     }
@@ -239,7 +240,7 @@ impl Tally {
         if let Some(user) = witness {
             watch.compare(user, class_was != class_is);
         }
-        challenger.traffic.compare(class_was != class_is);
+        challenger.tally.compare(class_was != class_is);
         let key = |measure, bucket| (K::KIND, epoch, digest_of(challenger), measure, bucket);
         // If private, only whether they agree, not on what.
         let flip = if K::IS_PRIVATE { (0, usize::from(class_was != class_is)) } else { (class_was, class_is) };

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use sqlx::PgConnection;
 
 use crate::clock::timestamp;
-use crate::db::comparisons::{self, Count};
 use crate::db::components::{self, Component, named};
+use crate::db::counts::{self, Count};
 use crate::db::deployments::{self, AUTOMATIC, Deployment};
 use crate::domain::model::{Digest, ModelKind};
 use crate::domain::rules::Verdict;
@@ -178,14 +178,19 @@ impl Report {
             let nothing = || Self::of(&Deployment::nothing(kind, built_in(kind)), None, &[], &registered);
             return Ok(epoch.is_none().then(nothing));
         };
-        let counts = comparisons::of_epoch(db, kind, history[at].epoch).await?;
+        let counts = counts::of_epoch(db, kind, history[at].epoch).await?;
         let registered = components::list(db).await?;
         // The next change records whether the canary was withdrawn.
         let after = at.checked_sub(1).map(|newer| &history[newer]);
         Ok(Some(Self::of(&history[at], after, &counts, &registered)))
     }
 
-    fn of(deployment: &Deployment, after: Option<&Deployment>, counts: &[Count], registered: &[Component]) -> Self {
+    fn of(
+        deployment: &Deployment,
+        after: Option<&Deployment>,
+        counts: &[Count<i64>],
+        registered: &[Component],
+    ) -> Self {
         let Deployment { kind, epoch, champion, .. } = *deployment;
         let seen = Seen::new(counts);
         let version = |digest: Digest| named(digest, registered);
@@ -228,7 +233,7 @@ type Buckets = HashMap<i32, i64>;
 struct Seen<'a>(BTreeMap<([u8; 32], &'a str), Buckets>);
 
 impl<'a> Seen<'a> {
-    fn new(counts: &'a [Count]) -> Self {
+    fn new(counts: &'a [Count<i64>]) -> Self {
         let mut seen: BTreeMap<_, Buckets> = BTreeMap::new();
         for it in counts {
             seen.entry((it.digest.0, it.measure.as_str())).or_default().insert(it.bucket, it.count);
@@ -264,7 +269,7 @@ impl<'a> Seen<'a> {
         let failed = self.buckets(digest, Measure::Failed);
         let failures = failed.values().sum();
         let failed =
-            Failure::ALL.map(|(failure, name)| (name.to_owned(), failed.get(&(failure as i32)).copied().unwrap_or(0)));
+            Failure::ALL.iter().map(|it| (it.as_str().to_owned(), failed.get(&(*it as i32)).copied().unwrap_or(0)));
         let histogram = |measure| {
             let buckets = self.buckets(digest, measure);
             let count = |bucket: usize| buckets.get(&(bucket as i32)).copied().unwrap_or(0);
@@ -282,7 +287,7 @@ impl<'a> Seen<'a> {
             role: "shadow".to_owned(),
             percent: None,
             compared,
-            failed: failed.into(),
+            failed: failed.collect(),
             classes: classes.iter().map(|&class| class.to_owned()).collect(),
             flips,
             flip: Share::of(compared - same, compared),
@@ -344,8 +349,8 @@ mod tests {
     use super::*;
     use crate::models::observing::measure::{bucket_of_difference, bucket_of_flip};
 
-    fn count(measure: Measure, bucket: i32, count: i64) -> Count {
-        Count { kind: ModelKind::Risk, epoch: 1, digest: Digest([1; 32]), measure: measure.to_string(), bucket, count }
+    fn count(measure: Measure, bucket: i32, count: i64) -> Count<i64> {
+        Count { kind: ModelKind::Risk, at: 1, digest: Digest([1; 32]), measure: measure.to_string(), bucket, count }
     }
 
     #[test]

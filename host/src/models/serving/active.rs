@@ -15,6 +15,7 @@ use crate::domain::rules::{Facts, Verdict};
 use crate::metrics::Metrics;
 use crate::models::decisions::{Decision, DecisionLog, DecisionLogError};
 use crate::models::observing::observer::Observer;
+use crate::models::observing::tally::count_failure;
 use crate::models::publishing::published::{NotPublishable, Published};
 use crate::models::publishing::shelf::Shelf;
 use crate::models::serving::answer::Asker;
@@ -183,7 +184,13 @@ impl Snapshot {
     pub fn decide(&self, facts: &Facts) -> Result<Verdict, ScoreError> {
         let start = Instant::now();
         let verdict = self.registry.decide(facts);
-        self.shared.metrics.decided(ModelKind::TransferRules, verdict.as_ref().err(), start.elapsed());
+        let (metrics, kind, time) = (&self.shared.metrics, ModelKind::TransferRules, start.elapsed());
+        let class = verdict.as_ref().map(|verdict| Some(verdict.class()));
+        match (&self.registry.rules, class) {
+            (Some(rules), class) => rules.tally.count(metrics, kind, class, time),
+            (None, Err(error)) => count_failure(metrics, kind, error, time),
+            (None, Ok(_)) => {}
+        }
         verdict
     }
 }

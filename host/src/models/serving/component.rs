@@ -4,10 +4,9 @@ use std::any::Any;
 use std::sync::Arc;
 
 use crate::domain::model::{ModelKind, PolicyClass};
-use crate::models::observing::traffic::Traffic;
+use crate::models::observing::tally::Tally;
 use crate::models::publishing::published::Source;
 use crate::models::serving::model::Model;
-use crate::models::serving::rules::Rules;
 use crate::scoring::answers::{answers_of, answers_of_rules};
 use crate::scoring::{Kind, Scorer, Visitor, with_kind};
 use crate::wasm::{Identity, LoadError, Runtime, TransferRules};
@@ -19,10 +18,16 @@ pub enum LoadedComponent {
     Rules(Arc<Rules>),
 }
 
+/// A version of the transfer rules.
+pub struct Rules {
+    pub(crate) component: TransferRules,
+    pub(crate) tally: Tally,
+}
+
 /// A [`Model`] of any kind.
 pub trait AnyModel: Any + Send + Sync {
     fn identity(&self) -> &Identity;
-    fn traffic(&self) -> &Traffic;
+    fn tally(&self) -> &Tally;
     fn answers(&self) -> Result<String, String>;
 }
 
@@ -31,8 +36,8 @@ impl<K: Kind> AnyModel for Model<K> {
         self.scorer.identity()
     }
 
-    fn traffic(&self) -> &Traffic {
-        &self.traffic
+    fn tally(&self) -> &Tally {
+        &self.tally
     }
 
     fn answers(&self) -> Result<String, String> {
@@ -58,7 +63,12 @@ impl LoadedComponent {
                 Ok(LoadedComponent::Scorer(Arc::new(Model::<K>::new(scorer, source))))
             }
         }
-        let rules = || Ok(Self::Rules(Arc::new(Rules::new(TransferRules::load(runtime, bytes)?))));
+        let rules = || {
+            Ok(Self::Rules(Arc::new(Rules {
+                component: TransferRules::load(runtime, bytes)?,
+                tally: Tally::default(),
+            })))
+        };
         with_kind(kind, Load(runtime, bytes)).unwrap_or_else(rules)
     }
 
@@ -81,10 +91,10 @@ impl LoadedComponent {
     }
 
     /// What it did since that was last stored.
-    pub(crate) fn traffic(&self) -> &Traffic {
+    pub(crate) fn tally(&self) -> &Tally {
         match self {
-            Self::Scorer(model) => model.traffic(),
-            Self::Rules(rules) => &rules.traffic,
+            Self::Scorer(model) => model.tally(),
+            Self::Rules(rules) => &rules.tally,
         }
     }
 

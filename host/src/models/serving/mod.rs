@@ -8,6 +8,5 @@ pub(crate) mod embedded;
 pub(crate) mod model;
 pub(crate) mod registry;
 pub mod route;
-mod rules;
 pub mod split;
 mod turns;

@@ -1,6 +1,6 @@
 //! One version of a scorer: called on the right thread, with its failures counted.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -9,8 +9,7 @@ use tokio::time::timeout;
 
 use crate::domain::model::PolicyClass;
 use crate::metrics::Metrics;
-use crate::models::metrics::Answered;
-use crate::models::observing::traffic::Traffic;
+use crate::models::observing::tally::Tally;
 use crate::models::publishing::published::Source;
 use crate::models::serving::breaker::Breaker;
 use crate::models::serving::turns;
@@ -44,13 +43,12 @@ pub struct Model<K: Kind> {
     /// Its publishable form, unless it can only run on a host.
     pub(crate) source: Option<Arc<Source>>,
     breaker: Breaker,
-    answered: OnceLock<Answered>,
-    pub(crate) traffic: Traffic,
+    pub(crate) tally: Tally,
 }
 
 impl<K: Kind> Model<K> {
     pub(crate) fn new(scorer: Scorer<K>, source: Option<Arc<Source>>) -> Self {
-        Self { scorer, source, breaker: Breaker::default(), answered: OnceLock::new(), traffic: Traffic::default() }
+        Self { scorer, source, breaker: Breaker::default(), tally: Tally::default() }
     }
 
     /// Whether its circuit breaker is open.
@@ -76,17 +74,11 @@ impl<K: Kind> Model<K> {
         };
         turns::note(user, time);
         drop(turn);
-        match &answer {
-            Ok(answer) => {
-                let elapsed = start.elapsed();
-                self.breaker.answer(user, start + elapsed);
-                self.answered.get_or_init(|| Answered::of(metrics, K::KIND)).note(elapsed);
-                self.traffic.answer((!K::IS_PRIVATE).then(|| K::class(answer)), elapsed);
-            }
-            Err(error) => {
-                metrics.decided(K::KIND, Some(error), start.elapsed());
-                self.traffic.fail(error);
-            }
+        let elapsed = start.elapsed();
+        let class = answer.as_ref().map(|answer| (!K::IS_PRIVATE).then(|| K::class(answer)));
+        self.tally.count(metrics, K::KIND, class, elapsed);
+        if answer.is_ok() {
+            self.breaker.answer(user, start + elapsed);
         }
         if answer.as_ref().is_err_and(ScoreError::is_model_fault) && self.breaker.fail(user, Instant::now()) {
             tracing::error!(version = %self.scorer.identity().version, "a model fails for many users; its breaker is open");

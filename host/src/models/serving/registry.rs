@@ -10,11 +10,10 @@ use crate::domain::rules::{Facts, Verdict};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::models::observing::watch::Watch;
 use crate::models::publishing::published::Source;
-use crate::models::serving::component::LoadedComponent;
+use crate::models::serving::component::{LoadedComponent, Rules};
 use crate::models::serving::embedded::Embedded;
 use crate::models::serving::model::Model;
 use crate::models::serving::route::{Canary, Route, Shadow};
-use crate::models::serving::rules::Rules;
 use crate::scoring::{Kind, Visitor, with_kind};
 use crate::wasm::{Identity, LoadError, Runtime, ScoreError};
 
@@ -22,7 +21,7 @@ use crate::wasm::{Identity, LoadError, Runtime, ScoreError};
 #[derive(Clone, Default)]
 pub struct Registry {
     routes: BTreeMap<ModelKind, Arc<dyn AnyRoute>>,
-    rules: Option<Arc<Rules>>,
+    pub(super) rules: Option<Arc<Rules>>,
 }
 
 /// A canary to withdraw.
@@ -183,7 +182,7 @@ impl Registry {
     /// # Errors
     /// See [`ScoreError`].
     pub fn decide(&self, facts: &Facts) -> Result<Verdict, ScoreError> {
-        self.rules.as_deref().ok_or(ScoreError::Missing)?.decide(facts)
+        self.rules.as_deref().ok_or(ScoreError::Missing)?.component.decide(facts)
     }
 
     /// The status of a transfer after an event of its rail.
