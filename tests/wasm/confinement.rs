@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use caudal::gate::confinement::{filter_calls, restrict_access};
 use caudal::gate::launcher::Launcher;
-use caudal::gate::report::{Outcome, Report};
+use caudal::gate::report::{CheckOutcome, Report};
 use nix::libc::{EACCES, EPERM, SYS_landlock_create_ruleset};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, getppid, pidfd_getfd, pidfd_open, test_kill_process};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
@@ -118,8 +118,8 @@ fn examine_without_landlock(may_be_unconfined: bool) -> Report {
 fn a_kernel_that_cannot_confine_the_gate_examines_for_developers_only() {
     let report = examine_without_landlock(false);
     let [check] = &report.checks[..] else { panic!("{report:#?}") };
-    assert_eq!((check.name.as_str(), check.outcome), ("confined", Outcome::Refused));
+    assert_eq!((check.name.as_str(), check.outcome), ("confined", CheckOutcome::Refused));
     assert!(check.detail.contains("Landlock is not in force") && check.detail.contains("lsm="), "{}", check.detail);
     let report = examine_without_landlock(true);
-    assert!(report.is_accepted() && report.checks[0].outcome == Outcome::Noted, "{report:#?}");
+    assert!(report.is_accepted() && report.checks[0].outcome == CheckOutcome::Noted, "{report:#?}");
 }

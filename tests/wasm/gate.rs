@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use caudal::gate::launcher::Launcher;
-use caudal::gate::report::{Outcome, Report};
+use caudal::gate::report::{CheckOutcome, Report};
 
 use crate::built::{WORLDS, component, hostile, hostile_risk};
 use crate::forged;
@@ -19,7 +19,7 @@ pub(crate) fn examine(bytes: &[u8]) -> Report {
 fn refusal(what: &str, bytes: &[u8]) -> (String, String) {
     let report = examine(bytes);
     assert!(!report.is_accepted(), "{what} was accepted: {report:#?}");
-    let refused: Vec<_> = report.checks.iter().filter(|check| check.outcome == Outcome::Refused).collect();
+    let refused: Vec<_> = report.checks.iter().filter(|check| check.outcome == CheckOutcome::Refused).collect();
     let [check] = refused[..] else { panic!("{what}: {report:#?}") };
     (check.name.clone(), check.detail.clone())
 }
@@ -29,7 +29,7 @@ fn components_in_force_pass_every_check() {
     for (name, _) in WORLDS {
         let report = examine(&component(name));
         assert!(report.is_accepted(), "{name}: {report:#?}");
-        assert!(report.checks.iter().all(|check| check.outcome == Outcome::Passed), "{name}: {report:#?}");
+        assert!(report.checks.iter().all(|check| check.outcome == CheckOutcome::Passed), "{name}: {report:#?}");
         let names: Vec<_> = report.checks.iter().map(|check| check.name.as_str()).collect();
         let first = ["confined", "size", "format", "compiles", "imports", "world", "identity", "answers"];
         assert_eq!(names[..8], first, "{name}");
@@ -151,7 +151,7 @@ fn large_components_run_in_the_deny_all_class_within_its_limits() {
 fn a_model_that_differs_only_in_judgment_is_noted() {
     let report = examine(&hostile());
     assert!(report.is_accepted(), "no case triggers it: {report:#?}");
-    let noted: Vec<_> = report.checks.iter().filter(|check| check.outcome == Outcome::Noted).collect();
+    let noted: Vec<_> = report.checks.iter().filter(|check| check.outcome == CheckOutcome::Noted).collect();
     assert_eq!(noted.len(), 1, "{report:#?}");
     assert!(noted[0].detail.starts_with("from the models in force in "), "{}", noted[0].detail);
 }

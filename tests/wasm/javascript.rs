@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use caudal::domain::model::PolicyClass;
 use caudal::domain::risk;
-use caudal::gate::report::Outcome;
+use caudal::gate::report::CheckOutcome;
 use caudal::scoring::{Risk, Scorer};
 use caudal::wasm::{Cache, Runtime};
 
@@ -35,7 +35,7 @@ fn the_gate_accepts_it_as_deny_all() {
     assert_eq!((report.class.as_deref(), report.kind.as_deref()), (Some("deny-all"), Some("risk")));
     assert!(report.model_version.unwrap().starts_with("risk-3.0.0+"));
     let imports = report.checks.iter().find(|check| check.name == "imports").unwrap();
-    assert_eq!(imports.outcome, Outcome::Noted);
+    assert_eq!(imports.outcome, CheckOutcome::Noted);
     assert!(imports.detail.contains("interfaces of WASI: it gets no files, network"), "{}", imports.detail);
 }
 

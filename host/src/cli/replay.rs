@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::config::{Common, Replay};
 use crate::db::decisions;
 use crate::models::deploying::built_in::register_built_in;
-use crate::replay::{Outcome, Recording, Replayer};
+use crate::replay::{Recording, ReplayOutcome, Replayer};
 use crate::sealing::ChainKey;
 use crate::wasm::Runtime;
 
@@ -28,7 +28,7 @@ pub(super) async fn run(common: &Common, replay: &Replay) -> Result<ExitCode> {
     let (database, key) = ledger::open(common, Use::Shared).await?;
     let outcome = run_on(&database, &key, replay).await;
     database.close().await?;
-    let Outcome { replayed, equal, different } = outcome?;
+    let ReplayOutcome { replayed, equal, different } = outcome?;
     if replayed == 0 {
         match &replay.file {
             Some(file) => bail!("{} contains no decisions", file.display()),
@@ -50,7 +50,7 @@ pub(super) async fn run(common: &Common, replay: &Replay) -> Result<ExitCode> {
     Ok(if different.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn run_on(database: &Database, key: &ChainKey, replay: &Replay) -> Result<Outcome> {
+async fn run_on(database: &Database, key: &ChainKey, replay: &Replay) -> Result<ReplayOutcome> {
     let runtime = Runtime::new().context("cannot run components on this machine")?;
     let mut db = database.pool.acquire().await.context("cannot reach the database")?;
     let now = Clock::system().now();

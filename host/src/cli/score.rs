@@ -27,7 +27,7 @@ use crate::scoring::{Envelope, Kind, Scorer, Visitor, with_kind};
 use crate::wasm::Runtime;
 use input::Input;
 use output::{Output, Rejects};
-use scorers::{Answered, Form, Outcome, Scorers};
+use scorers::{Answered, Form, RowOutcome, Scorers};
 
 /// Rows in one instance: enough to make instantiation negligible, few enough that their answers fit into
 /// what one call may return.
@@ -161,12 +161,12 @@ impl Run {
     fn record(&mut self, answered: Answered) -> Result<()> {
         for (line, outcome) in answered.outcomes {
             match outcome {
-                Outcome::Scored => {
+                RowOutcome::Scored => {
                     self.failures = 0;
                     self.scored += 1;
                 }
-                Outcome::Rejected(faults) => self.rejects.add(line, &faults)?,
-                Outcome::Failed(error) => {
+                RowOutcome::Rejected(faults) => self.rejects.add(line, &faults)?,
+                RowOutcome::Failed(error) => {
                     self.failures += 1;
                     let (failures, most) = (self.failures, FAILURES_MAX);
                     ensure!(failures < most, "line {line}: {error}; {most} consecutive rows have failed");

@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::records::{self, Change, Subject};
-use crate::domain::approval::{Approval, Decision, Person, Verdict};
+use crate::domain::approval::{Approval, Person, Resolution, Resolved};
 use crate::sealing::ChainKey;
 
 /// How long only one request carries an action out: no request takes longer, and what it sent to the database is over.
@@ -79,7 +79,7 @@ pub(crate) async fn save(
     let mut transaction = db.begin().await?;
     let Approval { approval_id, action, reason, proposed_by, proposed_at, expires_at, decision, executed_at, .. } = it;
     let claims = matches!(step, Step::Approve | Step::Resume);
-    let decided = |it: &Option<Decision>| it.as_ref().map(|it| it.at);
+    let decided = |it: &Option<Resolution>| it.as_ref().map(|it| it.at);
     let saved = sqlx::query_scalar!(
         r#"
         insert into approval as a (approval_id, action, reason, proposed_by, proposed_issuer, proposed_at, expires_at,
@@ -188,8 +188,8 @@ impl Row {
         let decision = match (self.verdict, self.decided_by, self.decided_at) {
             (Some(verdict), Some(name), Some(at)) => {
                 let known =
-                    Verdict::parse(&verdict).ok_or_else(|| super::unknown_text("approval.verdict", &verdict))?;
-                Some(Decision {
+                    Resolved::parse(&verdict).ok_or_else(|| super::unknown_text("approval.verdict", &verdict))?;
+                Some(Resolution {
                     verdict: known,
                     by: Person { name, issuer: self.decided_issuer, is_machine: false },
                     at,

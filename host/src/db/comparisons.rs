@@ -11,7 +11,7 @@ use crate::sealing::digest::{self, Hash};
 
 /// What one host saw of a challenger since the deployment began, for rollouts to go by.
 #[derive(Debug)]
-pub(crate) struct Evidence {
+pub(crate) struct Testimony {
     pub(crate) kind: ModelKind,
     pub(crate) epoch: i64,
     pub(crate) digest: Digest,
@@ -21,7 +21,7 @@ pub(crate) struct Evidence {
 }
 
 /// A row of `rollout_evidence`.
-struct EvidenceRow {
+struct TestimonyRow {
     kind: String,
     epoch: i64,
     sha256: Vec<u8>,
@@ -30,7 +30,7 @@ struct EvidenceRow {
     seal: Vec<u8>,
 }
 
-impl EvidenceRow {
+impl TestimonyRow {
     fn sealed(&self, key: &ChainKey) -> Hash {
         let mut digest = digest::Digest::new(b"caudal rollout evidence 1");
         digest.text(&self.kind);
@@ -55,10 +55,10 @@ impl EvidenceRow {
 }
 
 /// Replaces what a host said before.
-pub(crate) async fn testify(db: &mut PgConnection, key: &ChainKey, it: &Evidence) -> Result<(), sqlx::Error> {
+pub(crate) async fn testify(db: &mut PgConnection, key: &ChainKey, it: &Testimony) -> Result<(), sqlx::Error> {
     let counts = serde_json::to_string(&it.counts).map_err(|error| sqlx::Error::Encode(error.into()))?;
     let (kind, sha256, seal) = (it.kind.as_str().to_owned(), it.digest.0.to_vec(), Vec::new());
-    let row = EvidenceRow { kind, epoch: it.epoch, sha256, host_id: it.host_id, counts, seal };
+    let row = TestimonyRow { kind, epoch: it.epoch, sha256, host_id: it.host_id, counts, seal };
     sqlx::query!(
         r#"
         insert into rollout_evidence as e (kind, epoch, sha256, host_id, counts, seal) values ($1, $2, $3, $4, $5, $6)
@@ -84,7 +84,7 @@ pub(crate) async fn evidence(
     (kind, epoch, digest): (ModelKind, i64, Digest),
 ) -> Result<Vec<Count<i64>>, sqlx::Error> {
     let rows = sqlx::query_as!(
-        EvidenceRow,
+        TestimonyRow,
         r#"
         select kind, epoch, sha256, host_id, counts, seal from rollout_evidence
         where kind = $1 and epoch = $2 and sha256 = $3
@@ -104,10 +104,10 @@ pub(crate) async fn evidence(
     Ok(counts)
 }
 
-/// Evidence that no host wrote, for a verification.
+/// Testimony that no host wrote, for a verification.
 pub(super) async fn forged(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<String>, sqlx::Error> {
     let rows = sqlx::query_as!(
-        EvidenceRow,
+        TestimonyRow,
         "select kind, epoch, sha256, host_id, counts, seal from rollout_evidence order by kind, epoch, sha256, host_id"
     );
     let forged = rows.fetch_all(db).await?.into_iter().filter(|row| !row.is_authentic(key));

@@ -8,7 +8,7 @@ use super::components::kind_of;
 use crate::domain::model::ModelKind;
 
 #[derive(Debug, Clone)]
-pub(crate) struct Decision {
+pub(crate) struct LoggedDecision {
     pub(crate) decision_id: Uuid,
     pub(crate) kind: ModelKind,
     pub(crate) model_version: String,
@@ -23,7 +23,7 @@ pub(crate) struct Decision {
 
 /// Records all decisions or none. A later decision on the same transfer replaces the earlier one, since the ledger
 /// decides again after a lost race.
-pub(crate) async fn insert(db: &mut PgConnection, decisions: &[Decision]) -> Result<(), sqlx::Error> {
+pub(crate) async fn insert(db: &mut PgConnection, decisions: &[LoggedDecision]) -> Result<(), sqlx::Error> {
     let ids: Vec<_> = decisions.iter().map(|it| it.decision_id).collect();
     let kinds: Vec<_> = decisions.iter().map(|it| it.kind.as_str().to_owned()).collect();
     let versions: Vec<_> = decisions.iter().map(|it| it.model_version.clone()).collect();
@@ -58,7 +58,7 @@ pub(crate) async fn latest(
     kind: ModelKind,
     since: OffsetDateTime,
     limit: i64,
-) -> Result<Vec<Decision>, sqlx::Error> {
+) -> Result<Vec<LoggedDecision>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
         select decision_id, kind, model_version, transfer_id, request, response, decided_at
@@ -70,7 +70,7 @@ pub(crate) async fn latest(
         limit,
     );
     let decision = rows.fetch_all(db).await?.into_iter().map(|row| {
-        Ok(Decision {
+        Ok(LoggedDecision {
             decision_id: row.decision_id,
             kind: kind_of(&row.kind)?,
             model_version: row.model_version,

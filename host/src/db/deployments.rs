@@ -108,7 +108,7 @@ impl Deployment {
 }
 
 /// A row of `deployment` or `deployment_history`.
-struct Row {
+struct DeploymentRow {
     kind: String,
     epoch: i64,
     champion: Vec<u8>,
@@ -127,7 +127,7 @@ struct Row {
     is_in_history: bool,
 }
 
-impl Row {
+impl DeploymentRow {
     fn read(self) -> Result<Deployment, sqlx::Error> {
         let percent = |value: Option<i16>| value.and_then(|it| u8::try_from(it).ok()).unwrap_or_default();
         let canary = self.canary.map(|digest| {
@@ -156,12 +156,12 @@ impl Row {
 
 /// Kinds that were never deployed are absent.
 pub async fn deployments(db: &mut PgConnection) -> Result<Vec<Deployment>, sqlx::Error> {
-    rows(db).await?.into_iter().map(Row::read).collect()
+    rows(db).await?.into_iter().map(DeploymentRow::read).collect()
 }
 
-async fn rows(db: &mut PgConnection) -> Result<Vec<Row>, sqlx::Error> {
+async fn rows(db: &mut PgConnection) -> Result<Vec<DeploymentRow>, sqlx::Error> {
     let rows = sqlx::query_as!(
-        Row,
+        DeploymentRow,
         r#"
         select d.*, h.served_at, h.kind is not null as "is_in_history!"
         from deployment d left join deployment_history h
@@ -190,14 +190,14 @@ pub async fn recorded_deployments(
 /// Newest first.
 pub async fn history_of(db: &mut PgConnection, kind: ModelKind, limit: i64) -> Result<Vec<Deployment>, sqlx::Error> {
     let rows = sqlx::query_as!(
-        Row,
+        DeploymentRow,
         r#"
         select *, true as "is_in_history!" from deployment_history where kind = $1 order by epoch desc limit $2
         "#,
         kind.as_str(),
         limit,
     );
-    rows.fetch_all(db).await?.into_iter().map(Row::read).collect()
+    rows.fetch_all(db).await?.into_iter().map(DeploymentRow::read).collect()
 }
 
 /// Replaces the deployment before `next`, records the change and notifies every host. `None` if there is no such

@@ -14,7 +14,7 @@ use crate::domain::rollout::{Bounds, Rollout, RolloutState};
 use crate::sealing::ChainKey;
 
 /// A row of `rollout`, in the order of its columns.
-struct Row {
+struct RolloutRow {
     rollout_id: Uuid,
     kind: String,
     canary: Vec<u8>,
@@ -39,7 +39,7 @@ struct Row {
     changed_at: OffsetDateTime,
 }
 
-impl Row {
+impl RolloutRow {
     fn read(self) -> Result<Rollout, sqlx::Error> {
         let percent = |value: i16| u8::try_from(value).unwrap_or_default();
         let count = |value: i32| u32::try_from(value).unwrap_or_default();
@@ -82,19 +82,21 @@ impl From<&Rollout> for Canary {
 /// Newest first.
 pub(crate) async fn of_kind(db: &mut PgConnection, kind: ModelKind, limit: i64) -> Result<Vec<Rollout>, sqlx::Error> {
     let rows = sqlx::query_as!(
-        Row,
+        RolloutRow,
         "select * from rollout where kind = $1 order by started_at desc, epoch desc, rollout_id desc limit $2",
         kind.as_str(),
         limit,
     );
-    rows.fetch_all(db).await?.into_iter().map(Row::read).collect()
+    rows.fetch_all(db).await?.into_iter().map(RolloutRow::read).collect()
 }
 
 /// Those that hosts look after, at most one of each kind.
 pub(crate) async fn open(db: &mut PgConnection) -> Result<Vec<Rollout>, sqlx::Error> {
-    let rows =
-        sqlx::query_as!(Row, "select * from rollout where state in ('running', 'paused', 'waiting') order by kind");
-    rows.fetch_all(db).await?.into_iter().map(Row::read).collect()
+    let rows = sqlx::query_as!(
+        RolloutRow,
+        "select * from rollout where state in ('running', 'paused', 'waiting') order by kind"
+    );
+    rows.fetch_all(db).await?.into_iter().map(RolloutRow::read).collect()
 }
 
 /// Locks a rollout for one change, unless another has locked it; `None` also if it is not as it was seen, or not as the
@@ -105,9 +107,12 @@ pub(crate) async fn claim<'a>(
     seen: &Rollout,
 ) -> Result<Option<Transaction<'a, Postgres>>, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    let row =
-        sqlx::query_as!(Row, "select * from rollout where rollout_id = $1 for update skip locked", seen.rollout_id);
-    let found = row.fetch_optional(&mut *transaction).await?.map(Row::read).transpose()?;
+    let row = sqlx::query_as!(
+        RolloutRow,
+        "select * from rollout where rollout_id = $1 for update skip locked",
+        seen.rollout_id
+    );
+    let found = row.fetch_optional(&mut *transaction).await?.map(RolloutRow::read).transpose()?;
     if found.as_ref() != Some(seen) {
         return Ok(None);
     }

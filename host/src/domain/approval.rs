@@ -23,15 +23,15 @@ impl Person {
 }
 
 super::text_enum! {
-    Verdict {
+    Resolved {
         Approved = "approved",
         Withdrawn = "withdrawn",
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decision {
-    pub verdict: Verdict,
+pub struct Resolution {
+    pub verdict: Resolved,
     pub by: Person,
     pub at: OffsetDateTime,
 }
@@ -46,7 +46,7 @@ pub struct Approval {
     pub proposed_by: Person,
     pub proposed_at: OffsetDateTime,
     pub expires_at: OffsetDateTime,
-    pub decision: Option<Decision>,
+    pub decision: Option<Resolution>,
     pub executed_at: Option<OffsetDateTime>,
     /// Until when only one request carries it out, by the database's clock. A hint: the audit records do not cover it.
     pub claimed_until: Option<OffsetDateTime>,
@@ -78,8 +78,8 @@ impl Approval {
     pub fn state(&self, now: OffsetDateTime) -> State {
         match (self.executed_at, self.decision.as_ref().map(|it| it.verdict)) {
             (Some(_), _) => State::Executed,
-            (None, Some(Verdict::Withdrawn)) => State::Withdrawn,
-            (None, Some(Verdict::Approved)) => State::Approved,
+            (None, Some(Resolved::Withdrawn)) => State::Withdrawn,
+            (None, Some(Resolved::Approved)) => State::Approved,
             (None, None) if now >= self.expires_at => State::Expired,
             (None, None) => State::Pending,
         }
@@ -92,7 +92,7 @@ impl Approval {
     pub fn approve(&self, by: Person, now: OffsetDateTime) -> Result<Self, Refusal> {
         match self.state(now) {
             State::Pending | State::Approved if by.may_be(&self.proposed_by) => Err(Refusal::SamePerson),
-            State::Pending => Ok(self.decided(Verdict::Approved, by, now)),
+            State::Pending => Ok(self.decided(Resolved::Approved, by, now)),
             State::Approved => Ok(self.clone()),
             ended => Err(Refusal::Ended(ended)),
         }
@@ -104,7 +104,7 @@ impl Approval {
     /// When it has ended, or may have been carried out.
     pub fn withdraw(&self, by: Person, now: OffsetDateTime) -> Result<Self, Refusal> {
         match self.state(now) {
-            State::Pending => Ok(self.decided(Verdict::Withdrawn, by, now)),
+            State::Pending => Ok(self.decided(Resolved::Withdrawn, by, now)),
             State::Approved => Err(Refusal::UnderWay),
             ended => Err(Refusal::Ended(ended)),
         }
@@ -116,15 +116,15 @@ impl Approval {
         Self { decision: None, ..self.clone() }
     }
 
-    fn decided(&self, verdict: Verdict, by: Person, at: OffsetDateTime) -> Self {
-        Self { decision: Some(Decision { verdict, by, at }), ..self.clone() }
+    fn decided(&self, verdict: Resolved, by: Person, at: OffsetDateTime) -> Self {
+        Self { decision: Some(Resolution { verdict, by, at }), ..self.clone() }
     }
 
     /// Whom to record for the action: both.
     pub fn people(&self) -> String {
         let proposer = &self.proposed_by.name;
         match &self.decision {
-            Some(Decision { verdict: Verdict::Approved, by, .. }) => format!("{proposer}, approved by {}", by.name),
+            Some(Resolution { verdict: Resolved::Approved, by, .. }) => format!("{proposer}, approved by {}", by.name),
             _ => proposer.clone(),
         }
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::gate::faults::{Faults, error_chain};
 use crate::gate::invariants;
-use crate::gate::report::Outcome::{Noted, Passed};
+use crate::gate::report::CheckOutcome::{Noted, Passed};
 use crate::gate::report::{Refusal, Report};
 use crate::gate::timing;
 use crate::scoring::cases::{Case, read};

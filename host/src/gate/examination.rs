@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use crate::domain::model::{ModelKind, PolicyClass};
 use crate::gate::faults::error_chain;
 use crate::gate::limits::{self, COMPONENT_BYTES_MAX};
-use crate::gate::report::Outcome::{Noted, Passed};
+use crate::gate::report::CheckOutcome::{Noted, Passed};
 use crate::gate::report::{Refusal, Report};
 use crate::gate::{cases, confinement, nans, rules};
 use crate::scoring::answers::{answers_of, answers_of_rules};

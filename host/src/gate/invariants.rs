@@ -4,7 +4,7 @@
 use std::fmt::Display;
 
 use crate::gate::faults::{Faults, error_chain};
-use crate::gate::report::Outcome::Passed;
+use crate::gate::report::CheckOutcome::Passed;
 use crate::gate::report::{Refusal, Report};
 use crate::scoring::{Kind, Random, Scorer};
 

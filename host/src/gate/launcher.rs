@@ -7,7 +7,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
 use crate::gate::limits::{COMPONENT_BYTES_MAX, WALL_TIME_MAX};
-use crate::gate::report::{Outcome, Report};
+use crate::gate::report::{CheckOutcome, Report};
 
 #[derive(Debug, Clone)]
 pub struct Launcher {
@@ -37,7 +37,7 @@ impl Launcher {
         let mut report = Report { bytes: bytes.len(), ..Report::default() };
         if bytes.len() > COMPONENT_BYTES_MAX {
             let detail = format!("{} bytes; at most {COMPONENT_BYTES_MAX} are accepted", bytes.len());
-            report.add("size", Outcome::Refused, detail);
+            report.add("size", CheckOutcome::Refused, detail);
             return Ok(report);
         }
         let mut command = Command::new(&self.program);
@@ -57,7 +57,7 @@ impl Launcher {
             child.wait_with_output().await
         };
         let Ok(output) = tokio::time::timeout(WALL_TIME_MAX, examination).await else {
-            report.add("limits", Outcome::Refused, format!("stopped after {} s", WALL_TIME_MAX.as_secs()));
+            report.add("limits", CheckOutcome::Refused, format!("stopped after {} s", WALL_TIME_MAX.as_secs()));
             return Ok(report);
         };
         let output = output?;
@@ -65,7 +65,7 @@ impl Launcher {
             return Ok(found);
         }
         let detail = format!("used more time or memory than the gate allows ({})", output.status);
-        report.add("limits", Outcome::Refused, detail);
+        report.add("limits", CheckOutcome::Refused, detail);
         Ok(report)
     }
 }

@@ -4,7 +4,7 @@
 use crate::domain::model::PolicyClass;
 use crate::gate::faults::{Faults, error_chain};
 use crate::gate::invariants::{BATCH, random_requests};
-use crate::gate::report::Outcome::Passed;
+use crate::gate::report::CheckOutcome::Passed;
 use crate::gate::report::{Refusal, Report};
 use crate::scoring::cases::read;
 use crate::scoring::{Kind, Scorer};

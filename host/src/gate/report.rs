@@ -9,7 +9,7 @@ const DETAIL_CHARS_MAX: usize = 600;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum CheckOutcome {
     Passed,
     /// Worth knowing, but no reason to refuse.
     Noted,
@@ -20,7 +20,7 @@ pub enum Outcome {
 pub struct Check {
     /// Stable, for programs.
     pub name: String,
-    pub outcome: Outcome,
+    pub outcome: CheckOutcome,
     /// For people.
     pub detail: String,
 }
@@ -53,24 +53,24 @@ pub(crate) struct Refusal;
 impl Report {
     /// Whether checks ran and none refused the component.
     pub fn is_accepted(&self) -> bool {
-        !self.checks.is_empty() && self.checks.iter().all(|check| check.outcome != Outcome::Refused)
+        !self.checks.is_empty() && self.checks.iter().all(|check| check.outcome != CheckOutcome::Refused)
     }
 
     /// Refuses an accepted component of another kind.
     pub(super) fn expect_kind(&mut self, kind: ModelKind) {
         if self.is_accepted() && self.kind.as_deref() != Some(kind.as_str()) {
             let found = self.kind.clone().unwrap_or_else(|| "unknown".to_owned());
-            self.add("kind", Outcome::Refused, format!("it is a {found} component"));
+            self.add("kind", CheckOutcome::Refused, format!("it is a {found} component"));
         }
     }
 
-    pub(super) fn add(&mut self, name: &str, outcome: Outcome, detail: impl Into<String>) {
+    pub(super) fn add(&mut self, name: &str, outcome: CheckOutcome, detail: impl Into<String>) {
         let detail: String = detail.into().chars().filter(|it| !it.is_control()).take(DETAIL_CHARS_MAX).collect();
         self.checks.push(Check { name: name.to_owned(), outcome, detail });
     }
 
     pub(super) fn refuse(&mut self, name: &str, detail: impl Into<String>) -> Refusal {
-        self.add(name, Outcome::Refused, detail);
+        self.add(name, CheckOutcome::Refused, detail);
         Refusal
     }
 }

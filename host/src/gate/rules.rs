@@ -3,7 +3,7 @@
 use crate::domain::rules::{Facts, Verdict};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::gate::faults::{Faults, error_chain};
-use crate::gate::report::Outcome::Passed;
+use crate::gate::report::CheckOutcome::Passed;
 use crate::gate::report::{Refusal, Report};
 use crate::gate::timing;
 use crate::scoring::facts::{grid, plain_transfer};

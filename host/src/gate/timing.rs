@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::domain::model::PolicyClass;
-use crate::gate::report::{Outcome, Refusal, Report};
+use crate::gate::report::{CheckOutcome, Refusal, Report};
 
 const CALLS: usize = 200;
 
@@ -36,6 +36,6 @@ pub(super) fn check<T>(
     if median > max {
         return Err(report.refuse("time", format!("{detail}; at most {} µs are allowed", max.as_micros())));
     }
-    report.add("time", Outcome::Passed, detail);
+    report.add("time", CheckOutcome::Passed, detail);
     Ok(())
 }

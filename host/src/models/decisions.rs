@@ -109,10 +109,10 @@ async fn run(mut queue: mpsc::Receiver<Job>, db: PgPool, clock: Clock) {
     }
 }
 
-fn row(decision: Decision, clock: &Clock) -> table::Decision {
+fn row(decision: Decision, clock: &Clock) -> table::LoggedDecision {
     let Decision { kind, version, transfer_id, request, response } = decision;
     let (decision_id, decided_at) = (clock.new_id(), clock.now());
-    table::Decision {
+    table::LoggedDecision {
         decision_id,
         kind,
         model_version: version.to_string(),

@@ -33,10 +33,10 @@ pub(crate) struct Recording {
     pub(crate) response: Value,
 }
 
-impl TryFrom<&decisions::Decision> for Recording {
+impl TryFrom<&decisions::LoggedDecision> for Recording {
     type Error = serde_json::Error;
 
-    fn try_from(decision: &decisions::Decision) -> serde_json::Result<Self> {
+    fn try_from(decision: &decisions::LoggedDecision) -> serde_json::Result<Self> {
         Ok(Self {
             id: Some(decision.decision_id.to_string()),
             kind: decision.kind.to_string(),
@@ -48,7 +48,7 @@ impl TryFrom<&decisions::Decision> for Recording {
 
 /// The outcome of a replay.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Outcome {
+pub(crate) struct ReplayOutcome {
     pub(crate) replayed: usize,
     /// Decisions whose response was equal, bit for bit.
     pub(crate) equal: usize,
@@ -72,12 +72,12 @@ pub(crate) struct Replayer {
     runtime: Runtime,
     /// By version; `None` if it cannot be loaded.
     components: HashMap<String, Option<LoadedComponent>>,
-    outcome: Outcome,
+    outcome: ReplayOutcome,
 }
 
 impl Replayer {
     pub(crate) fn new(db: PgPool, runtime: Runtime) -> Self {
-        Self { db, runtime, components: HashMap::new(), outcome: Outcome::default() }
+        Self { db, runtime, components: HashMap::new(), outcome: ReplayOutcome::default() }
     }
 
     /// Replays more decisions.
@@ -106,7 +106,7 @@ impl Replayer {
         Ok(())
     }
 
-    pub(crate) fn finish(self) -> Outcome {
+    pub(crate) fn finish(self) -> ReplayOutcome {
         self.outcome
     }
 

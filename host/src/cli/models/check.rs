@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use crate::cli::output::print;
 use crate::config::program;
 use crate::gate::launcher::Launcher;
-use crate::gate::report::{Outcome, Report};
+use crate::gate::report::{CheckOutcome, Report};
 
 pub(super) async fn run(file: &Path, json: bool) -> Result<ExitCode> {
     let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
@@ -34,9 +34,9 @@ pub(super) fn format_report(from: &dyn Display, report: &Report) -> String {
     lines.extend(report.summary.clone());
     for check in &report.checks {
         let outcome = match check.outcome {
-            Outcome::Passed => "ok",
-            Outcome::Noted => "note",
-            Outcome::Refused => "REFUSED",
+            CheckOutcome::Passed => "ok",
+            CheckOutcome::Noted => "note",
+            CheckOutcome::Refused => "REFUSED",
         };
         lines.push(format!("  {outcome:8}{:13}{}", check.name, check.detail));
     }

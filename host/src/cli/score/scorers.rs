@@ -28,12 +28,12 @@ pub(super) struct Answered {
     /// Of the scored rows, as it is written.
     pub(super) text: Vec<u8>,
     /// By line, in order.
-    pub(super) outcomes: Vec<(u64, Outcome)>,
+    pub(super) outcomes: Vec<(u64, RowOutcome)>,
     /// Bytes of the input up to the end of the batch.
     pub(super) read: u64,
 }
 
-pub(super) enum Outcome {
+pub(super) enum RowOutcome {
     Scored,
     Rejected(Vec<FieldError>),
     Failed(ScoreError),
@@ -92,13 +92,13 @@ fn answer<K: Kind>(scorer: &Scorer<K>, form: Form, Batch { rows, read }: Batch) 
     let mut outcomes = Vec::with_capacity(rows.len());
     for (line, row) in rows {
         let outcome = match row {
-            Err(faults) => Outcome::Rejected(faults),
+            Err(faults) => RowOutcome::Rejected(faults),
             Ok(row) => match answers.next().context("a row was not scored")? {
                 Ok(assessment) => {
                     lines.add::<K>(line, &K::response(row, Scored { assessment, version: version.clone() }))?;
-                    Outcome::Scored
+                    RowOutcome::Scored
                 }
-                Err(error) => Outcome::Failed(error),
+                Err(error) => RowOutcome::Failed(error),
             },
         };
         outcomes.push((line, outcome));

@@ -14,7 +14,7 @@ use crate::db::components::Registered;
 use crate::domain::model::ModelKind;
 use crate::gate::limits::COMPONENT_BYTES_MAX;
 use crate::gate::pushes::PushOutcome;
-use crate::gate::report::{Check, Outcome};
+use crate::gate::report::{Check, CheckOutcome};
 use crate::http::admin::signatures::signature_of;
 use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;
@@ -91,7 +91,7 @@ fn in_progress(kind: ModelKind, sha256: &str) -> Result<Response, Error> {
 fn finished(kind: ModelKind, outcome: &PushOutcome) -> Result<Response, Error> {
     match outcome {
         PushOutcome::Refused(report) => {
-            let refused = report.checks.iter().filter(|it| it.outcome == Outcome::Refused);
+            let refused = report.checks.iter().filter(|it| it.outcome == CheckOutcome::Refused);
             Err(Error::ComponentRefused(refused.map(fault).collect()))
         }
         PushOutcome::Accepted { registered: Registered::VersionTaken, .. } => Err(Error::VersionTaken),

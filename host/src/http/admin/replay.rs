@@ -12,7 +12,7 @@ use crate::domain::model::ModelKind;
 use crate::http::error::Error;
 use crate::http::extract::AssistBody;
 use crate::http::limits::stage::REPLAYS;
-use crate::replay::{Outcome, Recording, Replayer};
+use crate::replay::{Recording, ReplayOutcome, Replayer};
 use crate::schema::request;
 
 /// Largest body: room for [`SUPPLIED_MAX`] decisions.
@@ -61,7 +61,11 @@ impl From<DecisionRequest> for Recording {
 }
 
 /// A misspelt field must not look like a replay that found nothing, so unknown ones are refused.
-pub(crate) async fn replay(State(app): State<App>, reader: Reader, request: Request) -> Result<Json<Outcome>, Error> {
+pub(crate) async fn replay(
+    State(app): State<App>,
+    reader: Reader,
+    request: Request,
+) -> Result<Json<ReplayOutcome>, Error> {
     reader.may_replay()?;
     // Before the body, which takes memory too.
     let _turn = app.replays.try_acquire().map_err(|_| Error::Shed(REPLAYS))?;

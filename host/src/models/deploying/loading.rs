@@ -27,7 +27,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(30);
 const NICENESS: i32 = 10;
 
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
+pub(super) enum LoadFailure {
     #[error("it is not registered")]
     Unknown,
     #[error("no key of --model-keys has signed it: push it again with a signature")]
@@ -47,7 +47,7 @@ pub(super) enum Failure {
     Panicked,
 }
 
-pub(super) type LoadResult = (Digest, Result<LoadedComponent, Failure>);
+pub(super) type LoadResult = (Digest, Result<LoadedComponent, LoadFailure>);
 
 /// The deployed components on this host.
 pub(super) struct Components {
@@ -141,24 +141,24 @@ async fn load_registered(
     keys: &ModelKeys,
     kind: ModelKind,
     digest: Digest,
-) -> Result<LoadedComponent, Failure> {
+) -> Result<LoadedComponent, LoadFailure> {
     let db = db.acquire().await?;
     let read = async |db: &mut PgConnection| {
         let Some(bytes) = components::bytes_of(&mut *db, digest).await? else { return Ok(None) };
         let may_serve = may_serve(&mut *db, keys, digest, &bytes).await?;
         Ok(Some((bytes, may_serve, components::answers_of(db, digest).await?)))
     };
-    match within(db, DATABASE_TIME_MAX, read).await?.ok_or(Failure::Unknown)? {
+    match within(db, DATABASE_TIME_MAX, read).await?.ok_or(LoadFailure::Unknown)? {
         (bytes, true, answers) => Ok(load(runtime, kind, bytes, answers).await?.0),
-        (_, false, _) => Err(Failure::Unsigned),
+        (_, false, _) => Err(LoadFailure::Unsigned),
     }
 }
 
 /// What a component answers to the cases on this machine, if that is what was `registered`.
-pub(super) fn checked(component: &LoadedComponent, registered: Option<&str>) -> Result<String, Failure> {
-    let answers = component.answers().map_err(Failure::Unanswered)?;
+pub(super) fn checked(component: &LoadedComponent, registered: Option<&str>) -> Result<String, LoadFailure> {
+    let answers = component.answers().map_err(LoadFailure::Unanswered)?;
     if registered.is_some_and(|registered| contradict(registered, &answers)) {
-        return Err(Failure::Differs);
+        return Err(LoadFailure::Differs);
     }
     Ok(answers)
 }
@@ -169,13 +169,13 @@ pub(super) async fn load(
     kind: ModelKind,
     bytes: Vec<u8>,
     registered: Option<String>,
-) -> Result<(LoadedComponent, String), Failure> {
+) -> Result<(LoadedComponent, String), LoadFailure> {
     let (reply, loaded) = oneshot::channel();
     let runtime = runtime.clone();
     let work = move || {
         // Best effort: lower our priority.
         let _ = nice(NICENESS);
-        let loaded = LoadedComponent::load(&runtime, kind, &bytes).map_err(Failure::Load);
+        let loaded = LoadedComponent::load(&runtime, kind, &bytes).map_err(LoadFailure::Load);
         let _ = reply.send(loaded.and_then(|it| {
             let answers = checked(&it, registered.as_deref())?;
             Ok((it, answers))
@@ -183,5 +183,5 @@ pub(super) async fn load(
     };
     // If the thread does not start, the reply is dropped.
     let _ = std::thread::Builder::new().name("compile".to_owned()).spawn(work);
-    loaded.await.map_err(|_| Failure::Panicked)?
+    loaded.await.map_err(|_| LoadFailure::Panicked)?
 }

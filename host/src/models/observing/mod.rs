@@ -7,5 +7,5 @@ pub mod measure;
 pub mod observer;
 pub mod report;
 pub mod tally;
+pub(crate) mod trial;
 pub(crate) mod users;
-pub(crate) mod watch;

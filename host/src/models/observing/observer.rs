@@ -13,16 +13,15 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use crate::db::comparisons::Evidence;
+use crate::db::comparisons::Testimony;
 use crate::db::counts::Count;
 use crate::domain::model::{Digest, ModelKind};
 use crate::models::observing::drift::Reference;
 use crate::models::observing::measure::{
     Failure, Measure, bucket_of_difference, bucket_of_flip, bucket_of_score, bucket_of_time,
 };
-use crate::models::observing::watch::Watch;
 use crate::models::serving::model::Model;
-use crate::models::serving::route::Route;
+use crate::models::serving::route::{Challenger, Route};
 use crate::scoring::Kind;
 use crate::wasm::ScoreError;
 
@@ -102,7 +101,7 @@ impl Observer {
     }
 
     /// What this host saw of the present challengers, for rollouts to go by.
-    pub(crate) fn evidence(&self) -> Vec<Evidence> {
+    pub(crate) fn evidence(&self) -> Vec<Testimony> {
         let witnesses = self.comparisons.witnesses.lock().unwrap_or_else(PoisonError::into_inner);
         let of_challengers = witnesses.iter().flat_map(|(kind, it)| {
             it.counts.iter().map(|(digest, counts)| {
@@ -110,7 +109,7 @@ impl Observer {
                     |(&(measure, bucket), &count): (&(Measure, i32), &i64)| (measure.to_string(), bucket, count);
                 let mut counts: Vec<_> = counts.iter().map(count).collect();
                 counts.sort();
-                Evidence { kind: *kind, epoch: it.epoch, digest: *digest, host_id: self.host_id, counts }
+                Testimony { kind: *kind, epoch: it.epoch, digest: *digest, host_id: self.host_id, counts }
             })
         });
         of_challengers.collect()
@@ -213,15 +212,15 @@ impl Comparisons {
 
         let Some(champion) = champion.or_else(|| assess(&route.champion, &request).ok()) else { return };
         if let (Some(challenger), Some(answer)) = (&route.canary, canary) {
-            self.pair(route.epoch, witness, (&challenger.model, &challenger.watch), &champion, answer);
+            self.pair(route.epoch, witness, challenger, &champion, answer);
         }
-        for shadow in route.shadows.iter().filter(|shadow| !shadow.watch.has_failed()) {
+        for shadow in route.shadows.iter().filter(|shadow| !shadow.trial.has_failed()) {
             match assess(&shadow.model, &request) {
-                Ok(answer) => self.pair(route.epoch, witness, (&shadow.model, &shadow.watch), &champion, answer),
+                Ok(answer) => self.pair(route.epoch, witness, shadow, &champion, answer),
                 Err(error) => {
                     self.fail(K::KIND, route.epoch, digest_of(&shadow.model), &error, witness);
                     // A shadow answers nobody, so failures for any caller count, once for each.
-                    shadow.watch.fail(asker, &error);
+                    shadow.trial.fail(asker, &error);
                 }
             }
         }
@@ -231,17 +230,17 @@ impl Comparisons {
         &self,
         epoch: i64,
         witness: Option<u64>,
-        (challenger, watch): (&Model<K>, &Watch),
+        challenger: &Challenger<K>,
         (was, was_in): &(K::Assessment, Duration),
         (is, is_in): (K::Assessment, Duration),
     ) {
         let (class_was, class_is) = (K::class(was), K::class(&is));
         let (score_was, score_is) = (K::score(was), K::score(&is));
         if let Some(user) = witness {
-            watch.compare(user, class_was != class_is);
+            challenger.trial.compare(user, class_was != class_is);
         }
-        challenger.tally.compare(class_was != class_is);
-        let key = |measure, bucket| (K::KIND, epoch, digest_of(challenger), measure, bucket);
+        challenger.model.tally.compare(class_was != class_is);
+        let key = |measure, bucket| (K::KIND, epoch, digest_of(&challenger.model), measure, bucket);
         // If private, only whether they agree, not on what.
         let flip = if K::IS_PRIVATE { (0, usize::from(class_was != class_is)) } else { (class_was, class_is) };
         let evidence = [

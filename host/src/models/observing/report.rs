@@ -192,7 +192,7 @@ impl Report {
         registered: &[Component],
     ) -> Self {
         let Deployment { kind, epoch, champion, .. } = *deployment;
-        let seen = Seen::new(counts);
+        let seen = Histograms::new(counts);
         let version = |digest: Digest| named(digest, registered);
         let reference = Reference::embedded();
         let features = seen.facts(champion).map(|(fact, buckets)| Feature {
@@ -230,9 +230,9 @@ impl Report {
 type Buckets = HashMap<i32, i64>;
 
 /// Counts by component and measure.
-struct Seen<'a>(BTreeMap<([u8; 32], &'a str), Buckets>);
+struct Histograms<'a>(BTreeMap<([u8; 32], &'a str), Buckets>);
 
-impl<'a> Seen<'a> {
+impl<'a> Histograms<'a> {
     fn new(counts: &'a [Count<i64>]) -> Self {
         let mut seen: BTreeMap<_, Buckets> = BTreeMap::new();
         for it in counts {
@@ -364,7 +364,7 @@ mod tests {
             count(Measure::Difference, bucket_of_difference(-0.25), 6),
             count(Measure::Failed, Failure::TimedOut as i32, 2),
         ];
-        let challenger = Seen::new(&counts).challenger(ModelKind::Risk, Digest([1; 32]));
+        let challenger = Histograms::new(&counts).challenger(ModelKind::Risk, Digest([1; 32]));
         assert_eq!(challenger.compared, 100);
         assert_eq!(challenger.flips, [[90, 0, 4], [0, 0, 0], [0, 6, 0]]);
         assert_eq!(challenger.flip_share, 0.1);
@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn nothing_seen_is_no_division_by_zero() {
-        let challenger = Seen::new(&[]).challenger(ModelKind::Nudge, Digest([1; 32]));
+        let challenger = Histograms::new(&[]).challenger(ModelKind::Nudge, Digest([1; 32]));
         assert_eq!((challenger.compared, challenger.flip_share, challenger.score_psi), (0, 0.0, None));
         assert_eq!(challenger.latency_us.champion.p99, 0.0);
         assert_eq!(challenger.classes, ["assist", "info", "warning"]);

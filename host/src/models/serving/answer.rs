@@ -48,7 +48,7 @@ impl<K: Kind> Route<K> {
                     tracing::warn!(kind = %K::KIND, %error, "a canary failed; the champion answers");
                     observer.count_failure(self, &canary.model, &error, witness);
                     if let Some(witness) = witness {
-                        canary.watch.fail(witness, &error);
+                        canary.trial.fail(witness, &error);
                     }
                 }
             }

@@ -8,12 +8,12 @@ use crate::db::deployments::Deployment;
 use crate::domain::model::{Digest, ModelKind, is_older};
 use crate::domain::rules::{Facts, Verdict};
 use crate::domain::transfer::{RailEvent, Status};
-use crate::models::observing::watch::Watch;
+use crate::models::observing::trial::Trial;
 use crate::models::publishing::published::Source;
 use crate::models::serving::component::{LoadedComponent, Rules};
 use crate::models::serving::embedded::Embedded;
 use crate::models::serving::model::Model;
-use crate::models::serving::route::{Canary, Route, Shadow};
+use crate::models::serving::route::{Challenger, Route};
 use crate::scoring::{Kind, Visitor, with_kind};
 use crate::wasm::{Identity, LoadError, Runtime, ScoreError};
 
@@ -61,7 +61,7 @@ impl<K: Kind> AnyRoute for Arc<Route<K>> {
     }
 
     fn failed_canary(&self) -> Option<FailedCanary> {
-        let reason = self.canary.as_ref()?.watch.reason()?.to_owned();
+        let reason = self.canary.as_ref()?.trial.reason()?.to_owned();
         Some(FailedCanary { kind: K::KIND, epoch: self.epoch, reason })
     }
 }
@@ -200,11 +200,11 @@ fn route<K: Kind>(deployment: &Deployment, components: &HashMap<Digest, LoadedCo
     let minimum = deployment.minimum_release.as_deref();
     let is_retired =
         |it: &Arc<Model<K>>| minimum.is_some_and(|minimum| is_older(it.scorer.identity().version.as_str(), minimum));
-    let canary = deployment.canary.and_then(|canary| {
-        let watch = Arc::new(Watch::with_limit(canary.max_flip_percent));
-        Some(Canary { model: model(&canary.version)?, percent: canary.percent, watch })
-    });
-    let shadows = deployment.shadows.iter().filter_map(model).map(|model| Shadow { model, watch: Arc::default() });
+    let challenger =
+        |version, percent, trial| Some(Challenger { model: model(version)?, percent, trial: Arc::new(trial) });
+    let canary = deployment.canary.as_ref();
+    let canary = canary.and_then(|it| challenger(&it.version, it.percent, Trial::with_limit(it.max_flip_percent)));
+    let shadows = deployment.shadows.iter().filter_map(|version| challenger(version, 0, Trial::default()));
     Some(Route {
         epoch: deployment.epoch,
         champion: model(&deployment.champion)?,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::models::observing::watch::Watch;
+use crate::models::observing::trial::Trial;
 use crate::models::serving::model::Model;
 use crate::models::serving::split::is_in_share;
 use crate::scoring::Kind;
@@ -14,22 +14,16 @@ pub struct Route<K: Kind> {
     pub champion: Arc<Model<K>>,
     /// Answers when the champion fails.
     pub fallback: Option<Arc<Model<K>>>,
-    pub canary: Option<Canary<K>>,
-    pub shadows: Vec<Shadow<K>>,
+    pub canary: Option<Challenger<K>>,
+    pub shadows: Vec<Challenger<K>>,
 }
 
-/// A challenger that answers some users.
-pub struct Canary<K: Kind> {
+/// A version that is compared with the champion.
+pub struct Challenger<K: Kind> {
     pub model: Arc<Model<K>>,
-    /// Percentage of users, from 1 to 99.
+    /// Percentage of users whom it answers, from 1 to 99; 0 for a shadow.
     pub percent: u8,
-    pub watch: Arc<Watch>,
-}
-
-/// A challenger that is only compared.
-pub struct Shadow<K: Kind> {
-    pub model: Arc<Model<K>>,
-    pub watch: Arc<Watch>,
+    pub trial: Arc<Trial>,
 }
 
 impl<K: Kind> Route<K> {
@@ -43,10 +37,10 @@ impl<K: Kind> Route<K> {
     }
 
     /// The canary, if it answers this user.
-    pub(super) fn canary_for(&self, request: &K::Request, user: Option<&str>) -> Option<&Canary<K>> {
+    pub(super) fn canary_for(&self, request: &K::Request, user: Option<&str>) -> Option<&Challenger<K>> {
         let canary = self.canary.as_ref()?;
         // Without users to go by, a canary is not withdrawn, but left out while it keeps failing.
-        if canary.watch.has_failed() || canary.model.is_failing() {
+        if canary.trial.has_failed() || canary.model.is_failing() {
             return None;
         }
         let digest = canary.model.scorer.identity().digest;

@@ -20,7 +20,7 @@ const COMPARED_MIN: u32 = 200;
 const DEVIATIONS: f64 = 4.0;
 
 #[derive(Debug, Default)]
-pub struct Watch {
+pub struct Trial {
     /// `None` if flips are not limited.
     max_flip_percent: Option<u8>,
     asked: Users,
@@ -30,7 +30,7 @@ pub struct Watch {
     verdict: OnceLock<String>,
 }
 
-impl Watch {
+impl Trial {
     /// For a challenger that may flip at most this percentage of answers.
     pub fn with_limit(max_flip_percent: u8) -> Self {
         Self { max_flip_percent: Some(max_flip_percent), ..Self::default() }
@@ -87,43 +87,43 @@ mod tests {
 
     #[test]
     fn failing_for_a_third_user_is_final() {
-        let watch = Watch::with_limit(10);
-        (0..10_000).for_each(|_| watch.fail(1, &ScoreError::TimedOut));
+        let trial = Trial::with_limit(10);
+        (0..10_000).for_each(|_| trial.fail(1, &ScoreError::TimedOut));
         // Not the model's fault.
-        (0..10).for_each(|user| watch.fail(user, &ScoreError::Busy));
-        watch.fail(2, &ScoreError::TimedOut);
-        assert!(!watch.has_failed());
-        watch.fail(3, &ScoreError::TimedOut);
+        (0..10).for_each(|user| trial.fail(user, &ScoreError::Busy));
+        trial.fail(2, &ScoreError::TimedOut);
+        assert!(!trial.has_failed());
+        trial.fail(3, &ScoreError::TimedOut);
         let reason = "it failed for about 3 of 3 users, most recently because the model ran out of time";
-        assert_eq!(watch.reason(), Some(reason));
+        assert_eq!(trial.reason(), Some(reason));
 
-        let watch = Watch::with_limit(10);
-        (0..600).for_each(|user| watch.compare(user, false));
-        (0..5).for_each(|user| watch.fail(user, &ScoreError::TimedOut));
-        assert!(!watch.has_failed(), "the champion answers these few");
+        let trial = Trial::with_limit(10);
+        (0..600).for_each(|user| trial.compare(user, false));
+        (0..5).for_each(|user| trial.fail(user, &ScoreError::TimedOut));
+        assert!(!trial.has_failed(), "the champion answers these few");
     }
 
     #[test]
     fn too_many_flips_fail_it_once_there_are_enough_answers() {
-        let watch = Watch::with_limit(10);
-        (0..COMPARED_MIN - 1).for_each(|user| watch.compare(user.into(), true));
-        assert!(!watch.has_failed(), "too few answers");
-        watch.compare(0, true);
+        let trial = Trial::with_limit(10);
+        (0..COMPARED_MIN - 1).for_each(|user| trial.compare(user.into(), true));
+        assert!(!trial.has_failed(), "too few answers");
+        trial.compare(0, true);
         assert_eq!(
-            watch.reason(),
+            trial.reason(),
             Some("200 of the 200 answers that one host had compared were in another class, more than 10%")
         );
 
-        let watch = Watch::with_limit(10);
-        (0..10_000).for_each(|index| watch.compare(index, index % 10 == 9));
-        assert!(!watch.has_failed(), "ten percent are within the limit");
-        (0..1000).for_each(|user| watch.compare(user, true));
-        assert!(watch.has_failed());
+        let trial = Trial::with_limit(10);
+        (0..10_000).for_each(|index| trial.compare(index, index % 10 == 9));
+        assert!(!trial.has_failed(), "ten percent are within the limit");
+        (0..1000).for_each(|user| trial.compare(user, true));
+        assert!(trial.has_failed());
         // Fifteen percent exceed the limit significantly after a few hundred answers.
-        let watch = Watch::with_limit(10);
-        (0..2000).for_each(|index| watch.compare(index, index % 20 < 3));
-        assert!(watch.has_failed());
-        let unlimited = Watch::default();
+        let trial = Trial::with_limit(10);
+        (0..2000).for_each(|index| trial.compare(index, index % 20 < 3));
+        assert!(trial.has_failed());
+        let unlimited = Trial::default();
         (0..1000).for_each(|_| unlimited.compare(0, true));
         assert!(!unlimited.has_failed());
     }
