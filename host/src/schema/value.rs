@@ -128,6 +128,16 @@ impl Read for u32 {
     }
 }
 
+impl Read for i64 {
+    fn read(literal: Literal<'_>, _: &Shape) -> Result<Self, Fault> {
+        literal.text().parse().map_err(|_| Fault::new("wrong-type", "must be an integer"))
+    }
+
+    fn placeholder() -> Self {
+        0
+    }
+}
+
 impl Read for u8 {
     fn read(literal: Literal<'_>, shape: &Shape) -> Result<Self, Fault> {
         u32::read(literal, shape).map(|number| Self::try_from(number).unwrap_or(Self::MAX))

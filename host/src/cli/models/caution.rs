@@ -3,30 +3,14 @@
 use std::io::{IsTerminal as _, Write as _, stderr, stdin};
 
 use anyhow::{Context as _, Result, bail};
-use serde::Deserialize;
 
-use crate::models::deploying::setback::Cause;
+use crate::http::admin::confirmation::SetbackJson;
 
-/// Why a version should not simply be promoted, as the admin API says it.
-#[derive(Deserialize)]
-pub(super) struct Setback {
-    pub(super) version: Option<String>,
-    pub(super) cause: String,
-    epoch: i64,
-    reason: String,
-    changed_by: String,
-}
-
-impl Setback {
-    pub(super) fn is_of(&self, version: &str) -> bool {
-        self.version.as_deref() == Some(version)
-    }
-
+impl SetbackJson {
     /// In a sentence.
     pub(super) fn describe(&self, version: &str) -> String {
-        let Self { epoch, reason, changed_by, .. } = self;
-        let happened = Cause::parse(&self.cause).map_or("has a setback", Cause::describe);
-        format!("{version} {happened} by change {epoch} ({changed_by}): {reason}")
+        let Self { cause, epoch, reason, changed_by, .. } = self;
+        format!("{version} {} by change {epoch} ({changed_by}): {reason}", cause.describe())
     }
 }
 

@@ -5,58 +5,47 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use hyper::Method;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::caution::{Setback, agree};
+use super::caution::agree;
 use super::names::{resolve, resolve_of};
 use super::registry::{Progress, items, kind_of, kinds};
 use crate::cli::admin::{AdminApi, if_match};
 use crate::cli::output::print;
 use crate::config::{Deploy, RollBack};
+use crate::http::admin::confirmation::SetbackJson;
+use crate::http::admin::deployment::{CanaryJson, DeploymentJson, HistoryJson, PresentJson};
 use crate::models::deploying::catalog::MAX_FLIP_PERCENT;
+use crate::models::deploying::setback::Cause;
+use crate::schema::{Fields, FromFields};
 
 /// How often `--wait` polls what the hosts serve.
 const POLL_EVERY: Duration = Duration::from_millis(200);
 
-#[derive(Deserialize)]
-pub(super) struct Deployment {
-    pub(super) epoch: i64,
-    champion: Option<String>,
-    canary: Option<Canary>,
-    shadows: Vec<String>,
-    #[serde(default)]
-    minimum_release: Option<String>,
-    previous: Option<String>,
-    /// Null if nothing was deployed.
-    rollback_to: Option<String>,
-    #[serde(default)]
-    setbacks: Vec<Setback>,
-    reason: Option<String>,
+/// An answer as it is declared.
+async fn read<T: FromFields>(api: &AdminApi, path: &str) -> Result<T> {
+    let unexpected = "the host's answer has an unexpected format";
+    let answer = api.get(path).await?.to_string();
+    let mut fields = Fields::from_json(answer, 0).context(unexpected)?;
+    let answer = fields.read();
+    let faults = fields.into_faults();
+    if faults.is_empty() { Ok(answer) } else { bail!("{unexpected}: {faults:?}") }
 }
 
-#[derive(Serialize, Deserialize, PartialEq)]
-struct Canary {
-    version: String,
-    percent: u8,
-    max_flip_percent: u8,
-}
-
-impl Deployment {
+impl PresentJson {
     pub(super) async fn read(api: &AdminApi, kind: &str) -> Result<Self> {
-        let answer = api.get(&format!("/admin/models/{kind}/deployment")).await?;
-        serde_json::from_value(answer).context("the host's answer has an unexpected format")
+        read(api, &format!("/admin/models/{kind}/deployment")).await
     }
 
     /// Why a version that does not serve everybody should not.
-    fn setback(&self, version: &str) -> Option<&Setback> {
-        self.setbacks.iter().find(|it| it.is_of(version))
+    fn setback(&self, version: &str) -> Option<&SetbackJson> {
+        self.setbacks.iter().find(|it| it.version.as_deref() == Some(version))
     }
 
     /// Asks whether to end the canary, unless it is one of those that stay.
     pub(super) fn confirm_end(&self, stay: &[Option<&str>], is_given: bool, change: &mut Value) -> Result<()> {
-        let ended = self.canary.as_ref().filter(|it| !stay.contains(&Some(&it.version)));
-        let Some(Canary { version, percent, .. }) = ended else { return Ok(()) };
+        let ended = self.now.0.canary.as_ref().filter(|it| !stay.contains(&it.version.as_deref()));
+        let Some(CanaryJson { version: Some(version), percent, .. }) = ended else { return Ok(()) };
         let warning = format!("this ends the canary {version}, which answers {percent}% of the users");
         agree(&warning, "--end-canary", is_given)?;
         change["ends_canary"] = json!(version);
@@ -72,25 +61,25 @@ impl Deployment {
     }
 
     /// The one before, if the change to this one left the champion as it was.
-    async fn before_same_champion(&self, api: &AdminApi, kind: &str) -> Result<Option<Self>> {
-        let mut answer = api.get(&format!("/admin/models/{kind}/history")).await?;
-        let history: Vec<Self> =
-            serde_json::from_value(answer["history"].take()).context("the host's answer has an unexpected format")?;
-        let before = history.into_iter().find(|it| it.epoch + 1 == self.epoch);
-        Ok(before.filter(|it| it.champion == self.champion))
+    async fn before_same_champion(&self, api: &AdminApi, kind: &str) -> Result<Option<DeploymentJson>> {
+        let HistoryJson { history } = read(api, &format!("/admin/models/{kind}/history")).await?;
+        let before = history.into_iter().find(|it| it.epoch + 1 == self.now.0.epoch);
+        Ok(before.filter(|it| it.champion == self.now.0.champion))
     }
+}
 
+impl DeploymentJson {
     fn has_challengers(&self) -> bool {
         self.canary.is_some() || !self.shadows.is_empty()
     }
 
     /// Says what a change ended, given the versions that still have a role.
     fn tell_ended(&self, stay: &[&str]) -> Result<()> {
-        let is_gone = |version: &str| !stay.contains(&version);
-        if let Some(canary) = self.canary.as_ref().filter(|it| is_gone(&it.version)) {
-            print(&format!("ended the canary {}", canary.version))?;
+        let is_gone = |version: &&String| !stay.contains(&version.as_str());
+        if let Some(version) = self.canary.as_ref().and_then(|it| it.version.as_ref()).filter(is_gone) {
+            print(&format!("ended the canary {version}"))?;
         }
-        self.shadows.iter().filter(|it| is_gone(it)).try_for_each(|it| print(&format!("removed the shadow {it}")))
+        self.shadows.iter().filter(is_gone).try_for_each(|it| print(&format!("removed the shadow {it}")))
     }
 }
 
@@ -99,42 +88,43 @@ pub(super) async fn deploy(api: &AdminApi, arguments: &Deploy) -> Result<ExitCod
     let kinds = kinds(api).await?;
     let (kind, version) = resolve(&kinds, &arguments.version)?;
     let canary = arguments.canary.as_ref().map(|it| resolve_of(&kinds, kind, it)).transpose()?;
-    let canary = canary.map(|version| Canary {
-        version,
+    let canary = canary.map(|version| CanaryJson {
+        version: Some(version),
         percent: percent.unwrap_or_default(),
         max_flip_percent: max_flip_percent.unwrap_or(MAX_FLIP_PERCENT),
     });
     let shadows = arguments.shadows.iter().map(|it| resolve_of(&kinds, kind, it)).collect::<Result<Vec<_>>>()?;
-    let present = Deployment::read(api, kind).await?;
-    let champion = present.champion.as_deref().unwrap_or_default();
+    let present = PresentJson::read(api, kind).await?;
+    let now = &present.now.0;
+    let champion = now.champion.as_deref().unwrap_or_default();
     let minimum = &arguments.minimum_release;
-    let has_minimum = minimum.is_none() || present.minimum_release == *minimum;
-    let is_same = present.canary == canary && present.shadows == shadows && has_minimum;
-    if present.epoch > 0 && champion == version && is_same {
+    let has_minimum = minimum.is_none() || now.minimum_release == *minimum;
+    let is_same = now.canary == canary && now.shadows == shadows && has_minimum;
+    if now.epoch > 0 && champion == version && is_same {
         print(&format!("{version} is already deployed"))?;
-        return follow(api, kind, present.epoch, version, *wait).await;
+        return follow(api, kind, now.epoch, version, *wait).await;
     }
     let mut change = json!({
         "champion": version, "canary": canary, "shadows": shadows, "minimum_release": minimum, "reason": reason,
     });
-    let new_canary = canary.as_ref().map(|it| it.version.as_str());
+    let new_canary = canary.as_ref().and_then(|it| it.version.as_deref());
     // One that becomes the champion is not ended.
     present.confirm_end(&[Some(version), new_canary], arguments.end_canary, &mut change)?;
     if champion != version {
         present.confirm_setback(version, arguments.despite_setback, &mut change)?;
     }
     // Another trial needs no consent, but its operator should know.
-    let tried = new_canary.filter(|it| present.canary.as_ref().is_none_or(|canary| canary.version != *it));
+    let tried = new_canary.filter(|it| now.canary.as_ref().is_none_or(|canary| canary.version.as_deref() != Some(*it)));
     if let Some((version, setback)) = tried.and_then(|it| Some((it, present.setback(it)?))) {
         print(&format!("note: {}", setback.describe(version)))?;
     }
     let path = format!("/admin/models/{kind}/deployment");
-    let answer = api.call(Method::PUT, &path, &if_match(present.epoch), Some(&change)).await?;
+    let answer = api.call(Method::PUT, &path, &if_match(now.epoch), Some(&change)).await?;
     let Some(done) = answer.done()? else { return Ok(ExitCode::SUCCESS) };
     let replaced = if champion == version { String::new() } else { format!(" in place of {champion}") };
     print(&format!("{version} is deployed{replaced}"))?;
     let stay: Vec<_> = [version].into_iter().chain(new_canary).chain(shadows.iter().map(String::as_str)).collect();
-    present.tell_ended(&stay)?;
+    now.tell_ended(&stay)?;
     follow(api, kind, epoch_of(&done)?, version, *wait).await
 }
 
@@ -147,10 +137,9 @@ fn epoch_of(deployment: &Value) -> Result<i64> {
 pub(super) async fn roll_back(api: &AdminApi, arguments: &RollBack) -> Result<ExitCode> {
     let RollBack { from, to, reason, wait, .. } = arguments;
     let kind = kind_of(&arguments.kind)?.as_str();
-    let present = Deployment::read(api, kind).await?;
-    let (Some(champion), Some(target)) =
-        (&present.champion, present.rollback_to.as_ref().or(present.previous.as_ref()))
-    else {
+    let present = PresentJson::read(api, kind).await?;
+    let now = &present.now.0;
+    let (Some(champion), Some(target)) = (&now.champion, &present.rollback_to) else {
         bail!("nothing has been deployed for {kind}, so there is nothing to roll back");
     };
     let kinds = if from.is_some() || to.is_some() { kinds(api).await? } else { Vec::new() };
@@ -159,37 +148,37 @@ pub(super) async fn roll_back(api: &AdminApi, arguments: &RollBack) -> Result<Ex
     let leaves_champion = to.is_none() && from.as_ref().is_none_or(|it| it == champion);
     if leaves_champion && let Some(before) = present.before_same_champion(api, kind).await? {
         let to_replace_it = format!("to replace it too, add --to {target}");
-        if present.has_challengers() {
-            let canary = present.canary.as_ref().map(|it| &it.version);
+        if now.has_challengers() {
+            let canary = now.canary.as_ref().map(|it| &it.version);
             let change = json!({"champion": champion, "ends_canary": canary, "reason": reason});
             let path = format!("/admin/models/{kind}/deployment");
-            let done = api.call(Method::PUT, &path, &if_match(present.epoch), Some(&change)).await?.body;
+            let done = api.call(Method::PUT, &path, &if_match(now.epoch), Some(&change)).await?.body;
             let advice = if target == champion { String::new() } else { format!(": {to_replace_it}") };
             print(&format!("{champion} keeps serving{advice}"))?;
-            present.tell_ended(&[champion])?;
+            now.tell_ended(&[champion])?;
             return follow(api, kind, epoch_of(&done)?, champion, *wait).await;
         }
-        if before.has_challengers() && present.reason.as_ref() == Some(reason) {
+        if before.has_challengers() && now.reason.as_ref() == Some(reason) {
             print(&format!("already ended: {champion} keeps serving"))?;
-            return follow(api, kind, present.epoch, champion, *wait).await;
+            return follow(api, kind, now.epoch, champion, *wait).await;
         }
         if before.has_challengers() && target != champion {
             bail!("the last change ended a trial beside {champion} already, which keeps serving: {to_replace_it}");
         }
     }
-    if to.is_none() && target == champion && !present.has_challengers() {
+    if to.is_none() && target == champion && !now.has_challengers() {
         bail!("no other version served before {champion}, so there is nothing to roll back to");
     }
     let setback = present.setback(to.as_ref().unwrap_or(target));
-    if to.is_none() && setback.is_some_and(|it| it.cause == "rolled-back") {
-        if present.has_challengers() || from.as_ref() == Some(champion) {
+    if to.is_none() && setback.is_some_and(|it| it.cause == Cause::RolledBack) {
+        if now.has_challengers() || from.as_ref() == Some(champion) {
             bail!(
                 "{target} was itself rolled back: return to it with --to {target}, or deploy {champion} to end its \
                  challengers"
             );
         }
         print(&format!("already rolled back to {champion}"))?;
-        return follow(api, kind, present.epoch, champion, *wait).await;
+        return follow(api, kind, now.epoch, champion, *wait).await;
     }
     let to = to.as_ref().unwrap_or(target);
     let mut change = json!({"from": from.as_ref().unwrap_or(champion), "to": to, "reason": reason});
@@ -197,9 +186,9 @@ pub(super) async fn roll_back(api: &AdminApi, arguments: &RollBack) -> Result<Ex
         present.confirm_setback(to, arguments.despite_setback, &mut change)?;
     }
     let path = format!("/admin/models/{kind}/rollback");
-    let done = api.call(Method::POST, &path, &if_match(present.epoch), Some(&change)).await?.body;
+    let done = api.call(Method::POST, &path, &if_match(now.epoch), Some(&change)).await?.body;
     let epoch = epoch_of(&done)?;
-    if epoch == present.epoch {
+    if epoch == now.epoch {
         print(&format!("already rolled back to {to}"))?;
     } else {
         print(&if to == champion {
@@ -207,7 +196,7 @@ pub(super) async fn roll_back(api: &AdminApi, arguments: &RollBack) -> Result<Ex
         } else {
             format!("rolled back to {to}")
         })?;
-        present.tell_ended(&[to])?;
+        now.tell_ended(&[to])?;
     }
     follow(api, kind, epoch, to, *wait).await
 }

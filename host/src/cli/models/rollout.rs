@@ -6,13 +6,13 @@ use anyhow::Result;
 use hyper::Method;
 use serde_json::{Value, json};
 
-use super::deployment::Deployment;
 use super::names::resolve;
 use super::registry::{kind_of, kinds};
 use crate::cli::admin::{AdminApi, found, if_match};
 use crate::cli::output::print;
 use crate::cli::table::{Column, print_list, text};
 use crate::config::{Common, Rollout, RolloutOrder, StartRollout};
+use crate::http::admin::deployment::PresentJson;
 
 pub(super) async fn run(common: &Common, rollout: &Rollout) -> Result<ExitCode> {
     match rollout {
@@ -27,7 +27,7 @@ pub(super) async fn run(common: &Common, rollout: &Rollout) -> Result<ExitCode> 
 async fn start(api: &AdminApi, arguments: &StartRollout) -> Result<ExitCode> {
     let kinds = kinds(api).await?;
     let (kind, version) = resolve(&kinds, &arguments.version)?;
-    let present = Deployment::read(api, kind).await?;
+    let present = PresentJson::read(api, kind).await?;
     let steps_wanted = Some(&arguments.steps).filter(|it| !it.is_empty());
     // Null is as if it was left out: the host's default.
     let mut wanted = json!({
@@ -43,7 +43,7 @@ async fn start(api: &AdminApi, arguments: &StartRollout) -> Result<ExitCode> {
     present.confirm_end(&[Some(version)], arguments.end_canary, &mut wanted)?;
     present.confirm_setback(version, arguments.despite_setback, &mut wanted)?;
     let path = format!("/admin/models/{kind}/rollouts");
-    let done = api.call(Method::POST, &path, &if_match(present.epoch), Some(&wanted)).await?.body;
+    let done = api.call(Method::POST, &path, &if_match(present.now.0.epoch), Some(&wanted)).await?.body;
     print(&format!("{version} is the canary; steps: {}", steps(&done)))?;
     print(&format!("see what it waits for with `caudal models rollout list {kind}`"))?;
     Ok(ExitCode::SUCCESS)

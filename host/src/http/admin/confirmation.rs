@@ -12,24 +12,24 @@ use crate::http::error::Error;
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
 use crate::models::deploying::catalog::Catalog;
 use crate::models::deploying::setback::{Cause, Setback};
-use crate::schema::answer;
+use crate::schema::record;
 
 /// Fields of requests, and what the commands' flags are called.
 const ENDS_CANARY: &str = "ends_canary";
 pub(super) const DESPITE_SETBACK: &str = "despite_setback";
 
-answer! {
+record! {
     /// Why a version should not simply be promoted.
     pub(crate) struct SetbackJson as "Setback" {
-        version: Option<String> { nullable: true, example: VERSION_EXAMPLE },
+        pub(crate) version: Option<String> { nullable: true, example: VERSION_EXAMPLE },
         /// It was withdrawn as a canary, or rolled back as the champion.
-        cause: Cause { example: "\"withdrawn\"" },
+        pub(crate) cause: Cause { example: "\"withdrawn\"" },
         /// The change that did it.
-        epoch: i64 { example: "3" },
+        pub(crate) epoch: i64 { example: "3" },
         /// Why.
-        reason: String { example: "\"canary withdrawn: it failed for about 3 of 14 users\"" },
-        changed_by: String { example: "\"automatic\"" },
-        changed_at: OffsetDateTime { example: INSTANT_EXAMPLE },
+        pub(crate) reason: String { example: "\"canary withdrawn: it failed for about 3 of 14 users\"" },
+        pub(crate) changed_by: String { example: "\"automatic\"" },
+        pub(crate) changed_at: OffsetDateTime { example: INSTANT_EXAMPLE },
     }
 }
 

@@ -30,7 +30,7 @@ use crate::models::deploying::catalog::{
 };
 use crate::models::deploying::rollback::{Rollback, RolledBack};
 use crate::models::observing::report::Report;
-use crate::schema::{Flat, Shape, answer, request};
+use crate::schema::{Flat, Shape, record, request};
 
 /// Most changes in a history.
 const HISTORY_MAX: i64 = 100;
@@ -62,58 +62,58 @@ pub(super) fn etag(epoch: i64) -> String {
     format!("\"{epoch}\"")
 }
 
-answer! {
+record! {
     /// A kind's present deployment, and where it can go from there.
     pub(crate) struct PresentJson as "PresentDeployment" {
-        now: Flat<DeploymentJson>,
+        pub(crate) now: Flat<DeploymentJson>,
         /// The version that a rollback restores: the previous one, or the champion before it if that is on trial as a
         /// challenger. Without any it is the champion itself, and a rollback only ends the trial.
-        rollback_to: Option<String> { nullable: true, example: VERSION_EXAMPLE },
+        pub(crate) rollback_to: Option<String> { nullable: true, example: VERSION_EXAMPLE },
         /// Versions that were withdrawn or rolled back and have not served well since, the latest first. Promoting one
         /// takes `despite_setback`.
-        setbacks: Vec<SetbackJson>,
+        pub(crate) setbacks: Vec<SetbackJson>,
     }
 }
 
-answer! {
+record! {
     /// A kind's deployment.
     pub(crate) struct DeploymentJson as "Deployment" {
-        kind: ModelKind { example: "\"risk\"" },
+        pub(crate) kind: ModelKind { example: "\"risk\"" },
         /// Counts the kind's deployments; 0 before the first.
-        epoch: i64 { example: "3" },
+        pub(crate) epoch: i64 { example: "3" },
         /// Answers users outside the canary.
-        champion: Option<String> { nullable: true, example: VERSION_EXAMPLE },
+        pub(crate) champion: Option<String> { nullable: true, example: VERSION_EXAMPLE },
         /// The champion before.
-        previous: Option<String> { nullable: true, example: VERSION_EXAMPLE },
+        pub(crate) previous: Option<String> { nullable: true, example: VERSION_EXAMPLE },
         /// Whether the previous version answers when the champion fails: not after a rollback.
-        fallback: bool { example: "true" },
-        canary: Option<CanaryJson> { nullable: true },
+        pub(crate) fallback: bool { example: "true" },
+        pub(crate) canary: Option<CanaryJson> { nullable: true },
         /// Versions that are compared with the champion without answering requests.
-        shadows: Vec<Option<String>> { example: "[]" },
+        pub(crate) shadows: Vec<String> { example: "[]" },
         /// The oldest version that may be deployed.
-        minimum_release: Option<String> { nullable: true, example: "\"2.0.0\"" },
+        pub(crate) minimum_release: Option<String> { nullable: true, example: "\"2.0.0\"" },
         /// Why it was changed.
-        reason: Option<String> { nullable: true, example: "\"better recall\"" },
-        changed_by: Option<String> { nullable: true, example: "\"ops\"" },
-        changed_at: Option<OffsetDateTime> { nullable: true, example: INSTANT_EXAMPLE },
+        pub(crate) reason: Option<String> { nullable: true, example: "\"better recall\"" },
+        pub(crate) changed_by: Option<String> { nullable: true, example: "\"ops\"" },
+        pub(crate) changed_at: Option<OffsetDateTime> { nullable: true, example: INSTANT_EXAMPLE },
     }
 }
 
-answer! {
+record! {
     /// A version that answers some users.
     pub(crate) struct CanaryJson as "Canary" {
-        version: Option<String> { nullable: true, example: VERSION_EXAMPLE },
+        pub(crate) version: Option<String> { nullable: true, example: VERSION_EXAMPLE },
         /// Percentage of users.
-        percent: u8 { at_least: 1.0, at_most: CANARY_PERCENT_MAX as f64, example: "10" },
+        pub(crate) percent: u8 { at_least: 1.0, at_most: CANARY_PERCENT_MAX as f64, example: "10" },
         /// Percentage of answers in another class than the champion's above which it is withdrawn.
-        max_flip_percent: u8 { at_least: 1.0, at_most: 100.0, example: "10" },
+        pub(crate) max_flip_percent: u8 { at_least: 1.0, at_most: 100.0, example: "10" },
     }
 }
 
-answer! {
+record! {
     /// A kind's deployments, newest first.
     pub(crate) struct HistoryJson as "History" {
-        history: Vec<DeploymentJson>,
+        pub(crate) history: Vec<DeploymentJson>,
     }
 }
 
@@ -131,7 +131,7 @@ fn shown(deployment: &Deployment, registered: &[Component]) -> DeploymentJson {
             percent,
             max_flip_percent,
         }),
-        shadows: deployment.shadows.iter().map(|digest| name(*digest)).collect(),
+        shadows: deployment.shadows.iter().map(|digest| named(*digest, registered)).collect(),
         minimum_release: deployment.minimum_release.clone(),
         reason: is_deployed.then(|| deployment.reason.clone()),
         changed_by: is_deployed.then(|| deployment.changed_by.clone()),
