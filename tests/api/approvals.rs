@@ -130,6 +130,34 @@ async fn an_altered_approval_counts_for_nothing(db: PgPool) {
     assert_eq!(ana.balance().await, "10000.00");
 }
 
+/// What is put on record is what was read, not what somebody made of it meanwhile.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_is_altered_while_it_is_carried_out_is_not_put_on_record(db: PgPool) {
+    let app = app(db.clone()).await;
+    let (ana, eva, ops) = (app.user("ana"), app.operator_named("eva", OPERATE), app.operator(Some(OPERATE)));
+    let account = ana.open_account(CLABE).await;
+    let proposed = propose(&ops, &Uuid::now_v7().to_string(), Uuid::now_v7()).await.json();
+    let mut attacker = db.begin().await.unwrap();
+    sqlx::raw_sql("lock table account in access exclusive mode").execute(&mut *attacker).await.unwrap();
+    let forge = async {
+        while !sqlx::query_scalar::<_, bool>("select exists (select from pg_locks where not granted)")
+            .fetch_one(&mut *attacker)
+            .await
+            .unwrap()
+        {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let forged = "update approval set action = jsonb_set(action::jsonb, '{accountId}', to_jsonb($1))::text, proposed_by = 'luis'";
+        sqlx::query(forged).bind(&account).execute(&mut *attacker).await.unwrap();
+        attacker.commit().await.unwrap();
+    };
+    let (answer, ()) = tokio::join!(approve(&eva, &proposed), forge);
+    answer.assert_problem(404, "not-found", None);
+    refused(&app, approve(&ops, &proposed), 403, "second-person-required", None).await;
+    assert_eq!(ana.balance().await, "10000.00");
+    assert_sound(&app).await;
+}
+
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn of_many_approvals_at_once_one_is_carried_out(db: PgPool) {
     let app = app(db).await;

@@ -277,16 +277,26 @@ async fn a_deployment_that_no_host_recorded_does_not_serve(db: PgPool) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    for (forge, back) in [("epoch + 1", "epoch - 1"), ("epoch", "epoch")] {
-        let exchange = |epoch: &str| {
-            sqlx::AssertSqlSafe(format!(
-                "update deployment set epoch = {epoch}, champion = previous, previous = champion"
-            ))
-        };
-        sqlx::query(exchange(forge)).execute(&db).await.unwrap();
+    let ops = app.operator(Some("models:admin"));
+    let exchange = |epoch| format!("update deployment set epoch = {epoch}, champion = previous, previous = champion");
+    let earlier = |epoch| {
+        format!(
+            "update deployment d set epoch = h.epoch, champion = h.champion, previous = h.previous, reason = h.reason,
+                has_fallback = h.has_fallback, changed_by = h.changed_by, changed_at = h.changed_at
+            from deployment_history h where h.kind = 'risk' and h.epoch = {epoch}"
+        )
+    };
+    for (forge, back) in [
+        (exchange("epoch + 1"), exchange("epoch - 1")),
+        (exchange("epoch"), exchange("epoch")),
+        (earlier(1), earlier(2)),
+    ] {
+        sqlx::query(sqlx::AssertSqlSafe(forge)).execute(&db).await.unwrap();
         state("failed").await;
         serves(&app.models, "risk-2").await;
-        sqlx::query(exchange(back)).execute(&db).await.unwrap();
+        // Nor is it what a change goes by.
+        ops.get("/admin/models/risk/deployment").await.assert_status(500);
+        sqlx::query(sqlx::AssertSqlSafe(back)).execute(&db).await.unwrap();
         state("serving").await;
     }
     assert_eq!(deploy(&db, ModelKind::Risk, built_in("risk-1"), 2).await, Some(3));

@@ -71,6 +71,11 @@ pub async fn lines(db: &mut PgConnection) -> Result<Vec<String>, sqlx::Error> {
             union all
             select 'operator ' || oid::regoperator::text from pg_operator where oprnamespace = 'public'::regnamespace
             union all
+            -- They act on statements that do not name them. Those of Postgres itself have lower numbers.
+            select 'cast ' || castsource::regtype::text || ' as ' || casttarget::regtype::text from pg_cast where oid >= 16384
+            union all
+            select 'event trigger ' || evtname from pg_event_trigger
+            union all
             select 'type ' || typname from pg_type
             where typnamespace = 'public'::regnamespace and typtype not in ('c', 'p') and typcategory <> 'A'
             union all

@@ -165,14 +165,15 @@ async fn rows(db: &mut PgConnection) -> Result<Vec<DeploymentRow>, sqlx::Error> 
         r#"
         select d.*, h.served_at, h.kind is not null as "is_in_history!"
         from deployment d left join deployment_history h
-            on h.kind = d.kind and h.epoch = d.epoch and to_jsonb(h) - 'served_at' = to_jsonb(d)
+            on h.kind = d.kind and to_jsonb(h) - 'served_at' = to_jsonb(d)
+                and h.epoch = (select max(epoch) from deployment_history as last where last.kind = d.kind)
         order by d.kind
         "#,
     );
     rows.fetch_all(db).await
 }
 
-/// Each with whether a host recorded it.
+/// Each with whether a host recorded it, as the last one of its kind.
 pub async fn recorded_deployments(
     db: &mut PgConnection,
     key: &ChainKey,
@@ -185,6 +186,23 @@ pub async fn recorded_deployments(
         recorded.push((deployment, is_recorded));
     }
     Ok(recorded)
+}
+
+/// What a change of it goes by.
+///
+/// # Errors
+/// When the database fails, or no host recorded what is there.
+pub(crate) async fn of_kind(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    kind: ModelKind,
+) -> Result<Option<Deployment>, sqlx::Error> {
+    match recorded_deployments(db, key).await?.into_iter().find(|(it, _)| it.kind == kind) {
+        Some((_, false)) => Err(sqlx::Error::Protocol(format!(
+            "the deployment of {kind} does not match its audit record and is not changed: run `caudal verify`"
+        ))),
+        found => Ok(found.map(|(deployment, _)| deployment)),
+    }
 }
 
 /// Newest first.

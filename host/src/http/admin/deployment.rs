@@ -43,7 +43,7 @@ pub(crate) async fn get_deployment(
 ) -> Result<Response, Error> {
     let kind = kind_of(&kind)?;
     reader.may_read(kind)?;
-    answer(&Catalog::read(&mut *app.db.acquire().await?, kind).await?)
+    answer(&Catalog::read(&mut *app.db.acquire().await?, &app.key, kind).await?)
 }
 
 fn answer(catalog: &Catalog) -> Result<Response, Error> {
@@ -188,7 +188,7 @@ pub(crate) async fn put_deployment(
     fields.finish()?;
 
     let mut db = app.db.acquire().await?;
-    let catalog = Catalog::read(&mut db, kind).await?;
+    let catalog = Catalog::read(&mut db, &app.key, kind).await?;
     let epoch = catalog.deployed.epoch;
     if !if_match.matches(&etag(epoch)) {
         return Err(Error::Stale);
@@ -223,7 +223,7 @@ async fn deploy(app: &App, catalog: Catalog, next: Deployment) -> Result<Respons
         audit::done(Event::Deployment, changed_by, &format_args!("{kind} {epoch}"));
         return answer(&catalog.with(done));
     }
-    let catalog = Catalog::read(&mut db, next.kind).await?;
+    let catalog = Catalog::read(&mut db, &app.key, next.kind).await?;
     let present = &catalog.deployed;
     let is_done = (present.epoch, present.champion, present.canary) == (next.epoch, next.champion, next.canary)
         && (&present.shadows, &present.changed_by, &present.reason) == (&next.shadows, &next.changed_by, &next.reason);
@@ -268,7 +268,7 @@ impl Versions {
     /// Deploys them once they are approved. Repeating it changes nothing.
     pub(super) async fn deploy(&self, app: &App, kind: ModelKind, why: (&str, &str)) -> Result<Response, Error> {
         let mut db = app.db.acquire().await?;
-        let catalog = Catalog::read(&mut db, kind).await?;
+        let catalog = Catalog::read(&mut db, &app.key, kind).await?;
         let next = self.read(app, &mut db, &catalog, why).await?;
         drop(db);
         deploy(app, catalog, next).await
@@ -344,7 +344,7 @@ pub(crate) async fn roll_back(
     let RollbackRequest { despite_setback, from, reason, to } = fields.read();
     fields.finish()?;
     let mut db = app.db.acquire().await?;
-    let catalog = Catalog::read(&mut db, kind).await?;
+    let catalog = Catalog::read(&mut db, &app.key, kind).await?;
     check_release("to", &to, catalog.deployed.minimum_release.as_deref())?;
     let (from, to) = (find(&catalog, "from", &from)?, find(&catalog, "to", &to)?);
     let despite_setback = despite_setback.map(|it| find(&catalog, DESPITE_SETBACK, &it)).transpose()?;
@@ -358,7 +358,7 @@ pub(crate) async fn roll_back(
             audit::done(Event::Rollback, &operator.person.name, &format_args!("{kind} {}", done.epoch));
             answer(&catalog.with(done))
         }
-        RolledBack::Before => answer(&Catalog::read(&mut db, kind).await?),
+        RolledBack::Before => answer(&Catalog::read(&mut db, &app.key, kind).await?),
         RolledBack::NothingDeployed => Err(Error::NothingDeployed),
         RolledBack::Stale => Err(Error::Stale),
         RolledBack::NotChampion => Err(unprocessable("from", "not-allowed", "is not the champion")),

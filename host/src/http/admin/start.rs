@@ -84,7 +84,7 @@ pub(crate) async fn start_rollout(
     let asked: RolloutRequest = fields.read();
     fields.finish()?;
     let mut db = app.db.acquire().await?;
-    let catalog = Catalog::read(&mut db, kind).await?;
+    let catalog = Catalog::read(&mut db, &app.key, kind).await?;
     let epoch = catalog.deployed.epoch;
     if !if_match.matches(&etag(epoch)) {
         return Err(Error::Stale);
@@ -193,7 +193,7 @@ impl Start {
     pub(super) async fn run(&self, app: &App, kind: ModelKind, why: (&str, &Person, &str)) -> Result<Response, Error> {
         let mut db = app.db.acquire().await?;
         let last = rollouts::of_kind(&mut db, kind, 1).await?.into_iter().next();
-        let catalog = Catalog::read(&mut db, kind).await?;
+        let catalog = Catalog::read(&mut db, &app.key, kind).await?;
         if let Some(started) = last.filter(|it| it.rollout_id == self.rollout_id) {
             return answer(app, &mut db, &started, &catalog).await;
         }

@@ -170,7 +170,7 @@ pub(crate) async fn get_version(
     reader.may_read(kind)?;
     let mut db = app.db.acquire().await?;
     let (component, report) = find(&mut db, kind, &version).await?.ok_or(Error::NotFound)?;
-    let version = shown(&component, role_of(component.digest, &present(&mut db, kind).await?));
+    let version = shown(&component, role_of(component.digest, &present(&mut db, &app.key, kind).await?));
     let embedded = Embedded::ALL.into_iter().find(|it| digest_of(it.bytes) == component.digest);
     let card = embedded.and_then(|it| it.card).map(|card| card.markdown);
     let signature = signatures::shown(&mut db, &app.settings.model_keys, component.digest).await?;

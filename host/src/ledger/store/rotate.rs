@@ -70,7 +70,8 @@ pub async fn rotate(
     new: &ChainKey,
     cause: Cause<'_>,
 ) -> Result<Rotated, RotateError> {
-    let mut transaction = db.begin().await?;
+    // What is sealed again is what was proven, whatever somebody commits meanwhile.
+    let mut transaction = db.begin_with("begin isolation level repeatable read").await?;
     session::read_whole_tables(&mut transaction).await?;
     // Appending a record or beginning a chain waits here, and then fails because the key was replaced.
     let last = records::lock(&mut transaction).await?;

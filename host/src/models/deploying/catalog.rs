@@ -7,6 +7,7 @@ use crate::db::deployments::{self, Deployment};
 use crate::domain::model::{Digest, ModelKind, is_older};
 use crate::models::deploying::built_in::built_in;
 use crate::models::deploying::setback::{Setback, setbacks};
+use crate::sealing::ChainKey;
 
 /// Longest reason of a change, in characters.
 pub const REASON_CHARS_MAX: usize = 500;
@@ -32,10 +33,10 @@ pub(crate) fn takes_two(kind: ModelKind, percent: u8, max_flip_percent: u8) -> b
 /// What is deployed of a kind; before the first deployment, what is built in.
 ///
 /// # Errors
-/// When the database fails.
-pub async fn present(db: &mut PgConnection, kind: ModelKind) -> Result<Deployment, sqlx::Error> {
-    let all = deployments::deployments(db).await?;
-    Ok(present_of(kind, all))
+/// When the database fails, or no host recorded it.
+pub(crate) async fn present(db: &mut PgConnection, key: &ChainKey, kind: ModelKind) -> Result<Deployment, sqlx::Error> {
+    let deployed = deployments::of_kind(db, key, kind).await?;
+    Ok(present_of(kind, deployed))
 }
 
 pub(crate) fn present_of(kind: ModelKind, all: impl IntoIterator<Item = Deployment>) -> Deployment {
@@ -52,10 +53,10 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    pub(crate) async fn read(db: &mut PgConnection, kind: ModelKind) -> Result<Self, sqlx::Error> {
+    pub(crate) async fn read(db: &mut PgConnection, key: &ChainKey, kind: ModelKind) -> Result<Self, sqlx::Error> {
         Ok(Self {
             registered: components::list(&mut *db).await?,
-            deployed: present(&mut *db, kind).await?,
+            deployed: present(&mut *db, key, kind).await?,
             history: deployments::history_of(db, kind, i64::MAX).await?,
         })
     }

@@ -115,7 +115,7 @@ pub async fn order(
         Order::Resume => "resume",
         Order::Abort => "abort",
     };
-    let deployed = present(&mut *db, kind).await?;
+    let deployed = present(&mut *db, key, kind).await?;
     if deployed.epoch != rollout.epoch {
         return Ok(Ordered::Stale);
     }
@@ -195,7 +195,7 @@ impl Rollouts<'_> {
 
     async fn settle_one(&self, db: &mut PgConnection, rollout: &Rollout) -> Result<(), sqlx::Error> {
         let Rollout { kind, epoch, canary, ref bounds, .. } = *rollout;
-        let deployed = present(&mut *db, kind).await?;
+        let deployed = present(&mut *db, self.key, kind).await?;
         if deployed.epoch != epoch {
             return self.end(db, rollout).await;
         }

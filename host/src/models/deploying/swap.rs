@@ -150,7 +150,8 @@ impl Swapper {
         let deployed = within(db, DATABASE_TIME_MAX, read).await?;
         self.components.forget_old_failures();
         for (deployment, is_recorded) in &deployed {
-            match is_recorded {
+            let is_earlier = self.in_service.get(&deployment.kind).is_some_and(|(epoch, _)| deployment.epoch < *epoch);
+            match *is_recorded && !is_earlier {
                 false => self.refuse(deployment),
                 true if self.settled.get(&deployment.kind) != Some(&deployment.epoch) => self.follow_one(deployment),
                 true => {}
@@ -171,14 +172,14 @@ impl Swapper {
 
     /// Keeps what serves.
     fn refuse(&mut self, &Deployment { kind, epoch, .. }: &Deployment) {
-        let state = HostState::Failed("no host recorded this deployment: run `caudal verify`".to_owned());
+        let state =
+            HostState::Failed("this is not the last deployment that a host recorded: run `caudal verify`".to_owned());
         let is_known = |it: &HostStatus| it.epoch == epoch && it.state == state;
         if self.upkeep.models.status(kind).as_ref().is_some_and(is_known) {
             return;
         }
         tracing::error!(%kind, epoch, "a deployment does not match its audit record and is not served: run `caudal verify`");
         self.settled.remove(&kind);
-        self.in_service.remove(&kind);
         let since = self.upkeep.clock.now();
         self.upkeep.models.set_status(HostStatus { kind, epoch, state, champion: None, since });
     }

@@ -55,7 +55,7 @@ async fn withdraw(
     clock: &Clock,
 ) -> Result<(), sqlx::Error> {
     let FailedCanary { kind, epoch, ref reason } = *canary;
-    let deployed = present(&mut *db, kind).await?;
+    let deployed = present(&mut *db, key, kind).await?;
     // Another host or an operator may have been faster.
     if deployed.epoch != epoch {
         return Ok(());
