@@ -7,7 +7,7 @@
 // name. It needs Postgres, and root for the disk.
 
 import assert from "node:assert/strict";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { test } from "node:test";
 
 import { check } from "./checker.mjs";
@@ -173,7 +173,7 @@ const FAULTS = [
 ];
 
 /** Fails if an answer since `start` was wrong, late or none. */
-function judge(bank, start) {
+async function judge(bank, start) {
   const since = bank.answers.filter((it) => it.to >= start);
   const counts = {};
   for (const { name } of since) counts[name] = (counts[name] ?? 0) + 1;
@@ -181,6 +181,10 @@ function judge(bank, start) {
   const [order, read] = [slowest(/^send/), slowest(/^(?!send)/)];
   console.log(`  ${JSON.stringify(counts)}; slowest order ${order} ms, slowest read ${read} ms`);
   const wrong = Object.keys(counts).filter((name) => !ALLOWED.test(name));
+  if (wrong.length > 0) {
+    const log = (await readFile(bank.host.log, "utf8")).split("\n");
+    console.log(log.filter((line) => line.includes("internal error")).slice(-9).join("\n"));
+  }
   assert.deepEqual(wrong, [], "every request is answered, with success or 503, a problem and Retry-After");
   assert.ok(order <= ORDER_MS, "every order is answered in time");
   assert.ok(read <= ANSWER_MS, "every request is answered in time");
@@ -221,7 +225,7 @@ test("no fault of Postgres delays an answer for long, loses anything or needs a 
         await bank.restart();
         await bank.isWell(Date.now());
         console.log(`  well ${Date.now() - over} ms after it was over`);
-        judge(bank, begun);
+        await judge(bank, begun);
         bank.watch.judge(begun, over, fault.isReady);
       });
     }
