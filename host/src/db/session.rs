@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use sqlx::error::DatabaseError;
 use sqlx::pool::PoolConnection;
-use sqlx::postgres::PgDatabaseError;
+use sqlx::postgres::{PgDatabaseError, PgSeverity};
 use sqlx::{Executor as _, PgConnection, Postgres};
 use time::OffsetDateTime;
 use tokio::time::timeout;
@@ -31,6 +32,9 @@ const WHOLE_TABLES: &str = "set local statement_timeout = 0; set local plan_cach
 
 /// Postgres' code for what a role may not do.
 const INSUFFICIENT_PRIVILEGE: &str = "42501";
+
+/// Postgres' code for an error that it gives no other code.
+const INTERNAL_ERROR: &str = "XX000";
 
 /// Fixes which tables the names in statements mean.
 pub(crate) async fn fix_schema(db: &mut PgConnection) -> Result<(), sqlx::Error> {
@@ -96,11 +100,19 @@ pub(crate) fn is_outage(error: &sqlx::Error) -> bool {
         sqlx::Error::Protocol(text) => text.contains("SSLRequest"),
         sqlx::Error::Database(error) => error.code().is_some_and(|code| {
             // Shutting down or starting up, a broken connection, no disk or connections left, a disk that fails, a server
-            // that is now a replica.
-            ["57P", "08", "53", "58"].iter().any(|class| code.starts_with(class)) || code == "25006"
+            // that is now a replica, a session that ended before it began: on a full disk for no stated reason.
+            ["57P", "08", "53", "58"].iter().any(|class| code.starts_with(class))
+                || code == "25006"
+                || code == INTERNAL_ERROR && is_fatal(&**error)
         }),
         _ => false,
     }
+}
+
+/// Whether it ended its session.
+fn is_fatal(error: &dyn DatabaseError) -> bool {
+    let error = error.try_downcast_ref::<PgDatabaseError>();
+    error.is_some_and(|error| matches!(error.severity(), PgSeverity::Fatal | PgSeverity::Panic))
 }
 
 /// Whether an error, or what caused another one, is that the role lacks a right.
