@@ -67,6 +67,8 @@ create table account_balance (
     held bigint not null default 0 constraint account_balance_held check (held >= 0),
     -- Whether no money may leave.
     frozen boolean not null default false,
+    -- That of the last batch which changed it or rested on it. A batch commits only if it is as it was read.
+    moment bigint not null default 0,
     primary key (account_id, stripe),
     constraint no_overdraft check (posted - held >= floor)
 ) with (
@@ -249,6 +251,13 @@ create table ledger_batch (
     operations_written int not null default 0,
     debits bigint not null default 0,
     credits bigint not null default 0,
+    -- Above that of every batch which this one rests on: in this order, all chains' batches can be decided again.
+    moment bigint not null default 0,
+    -- What it decided, and under which terms: see host/src/ledger/commands.rs. Empty in a tombstone.
+    commands bytea not null default '',
+    -- The digest of the transfer rules that decided, and the epoch of their deployment: 0 if they came with the program.
+    rules bytea not null default '',
+    rules_epoch bigint not null default 0,
     -- Transfers that got a status here, in the order of their ids: the events of this batch.
     transfer_ids uuid[] not null default '{}',
     -- SHA-256 over the rows that this batch wrote to each of eight tables, in the order of host/src/ledger/rows.rs.

@@ -286,7 +286,7 @@ impl Run {
                     change.after.posted = Money::from_minor(-change.after.posted.minor() - 1);
                 }
             }
-            2 => batch.balances.values_mut().for_each(|change| change.before.version += 1),
+            2 => batch.balances.values_mut().for_each(|change| change.before.moment += 1),
             _ => {}
         }
     }

@@ -3,14 +3,21 @@
 use std::collections::BTreeMap;
 
 use caudal::domain::money::Money;
+use caudal::domain::remittance::Remittance;
+use caudal::domain::risk::{Level, Risk};
 use caudal::domain::rules::{Verdict, Violation};
 use caudal::domain::transfer::Status;
 use caudal::ledger::apply::apply;
-use caudal::ledger::batch::{Batch, NoVerdict, Policy, State};
+use caudal::ledger::batch::{Balance, Batch, NoVerdict, Policy, State};
+use caudal::ledger::writer::Writer;
 use caudal::ledger::{CUSTOMER_STRIPE, Command, Outcome, Refusal};
 use proptest::prelude::*;
+use uuid::Uuid;
 
-use crate::model::{CONTEXT, Small, account, command, commit, lenient, payee, world};
+use crate::model::{CONTEXT, STRIPE, Small, account, command, commit, key, lenient, payee, world};
+
+/// Of what a batch stores of a command besides its rows, and of the terms.
+const COMMAND_BYTES_MAX: usize = 150;
 
 fn small() -> impl Strategy<Value = Small> {
     // Small balances, so that both sufficient and insufficient funds are common.
@@ -74,6 +81,34 @@ proptest! {
         prop_assert_eq!(single, grouped);
         let balances = |state: &State| state.balances.iter().map(|(key, b)| (*key, b.posted, b.version)).collect::<Vec<_>>();
         prop_assert_eq!(balances(&one_by_one), balances(&together));
+    }
+
+    /// As the simulation does, with holds, reports, freezes and several hosts.
+    #[test]
+    fn what_is_stored_is_decided_again(smalls in prop::collection::vec(small(), 1..40)) {
+        let commands: Vec<_> = smalls.iter().enumerate().map(|(index, small)| {
+            let mut command = command(index, small);
+            if let Command::Transfer(order) = &mut command {
+                order.remittance = Remittance { concept: Some("Renta de noviembre".to_owned()), reference: Some(7) };
+                order.risk = Risk::Assessed { level: Level::High, acknowledged: Some(order.transfer_id) };
+            }
+            command
+        }).collect();
+        let (chain_id, head, holder) = (Uuid::from_u128(1), [0; 32], Uuid::nil());
+        let writer = Writer { chain_id, stripe: STRIPE, next_seq: 0, head, holder };
+        let decide = |commands: &[Command]| {
+            let (batch, _) = apply(&mut world(), commands, &CONTEXT, &lenient());
+            key().seal(&batch, chain_id, &writer, &CONTEXT)
+        };
+        let seal = decide(&commands);
+        if let Some((terms, decided)) = seal.decided() {
+            prop_assert_eq!(terms, CONTEXT.terms);
+            let again: Vec<_> = decided.into_iter().map(|it| it.command).collect();
+            prop_assert!(seal.header.commands.len() <= COMMAND_BYTES_MAX * (1 + again.len()));
+            prop_assert_eq!(decide(&again), seal);
+        } else {
+            prop_assert!(seal.header.commands.is_empty());
+        }
     }
 
     #[test]
@@ -142,7 +177,10 @@ fn the_rules_see_the_facts_and_their_rejection_is_recorded() {
     };
     let (batch, outcome) = transfer_with(&Policy { decide: &decide, ..lenient() });
     assert!(matches!(outcome, Outcome::Rejected { replayed: false, .. }), "{outcome:?}");
-    assert!(batch.transfers.is_empty() && batch.entries.is_empty() && batch.balances.is_empty());
+    assert!(batch.transfers.is_empty() && batch.entries.is_empty());
+    // It rests on the balance without changing it.
+    let change = batch.balances[&(account(0), CUSTOMER_STRIPE)];
+    assert_eq!(change.after, Balance { moment: batch.moment, ..change.before });
     assert_eq!(batch.answers.len(), 1);
 }
 

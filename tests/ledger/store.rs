@@ -81,7 +81,7 @@ async fn every_kind_of_wrong_batch_is_refused_entirely(db: PgPool) {
             batch.balances.clear();
             batch.entries.clear();
         }),
-        ("batch_race", |batch| batch.balances.values_mut().for_each(|change| change.before.version += 1)),
+        ("batch_race", |batch| batch.balances.values_mut().for_each(|change| change.before.moment += 1)),
         ("no_overdraft", |batch| {
             let customer = batch.balances.iter_mut().find(|(key, _)| key.0 != FUNDING_ACCOUNT).unwrap();
             customer.1.after.posted = Money::from_minor(-1);
@@ -166,7 +166,7 @@ async fn an_id_that_two_hosts_use_at_once_is_a_race(db: PgPool) {
         batch.holds.push(hold(account_id));
         batch.balances.retain(|key, _| key.0 == account_id);
         let change = batch.balances.values_mut().next().unwrap();
-        change.after = Balance { held: Money::from_minor(1), ..change.before };
+        change.after = Balance { held: Money::from_minor(1), moment: change.after.moment, ..change.before };
         batch
     };
     for (id, is_hold) in [(6, false), (7, true)] {

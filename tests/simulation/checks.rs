@@ -11,6 +11,7 @@ use caudal::ledger::{FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, LedgerError, OpenedAcc
 use uuid::Uuid;
 
 use crate::leases::NO_HEAD;
+use crate::rerun;
 use crate::tables::{StoredTransfer, Tables};
 use crate::world::{Attempts, DAY_LIMIT, KEY, OPENING, OWNERS, RunResult, account};
 
@@ -22,6 +23,7 @@ pub(crate) fn complaints(result: &RunResult) -> Vec<String> {
     check_holds(&tables, &mut complaints);
     check_accounts(&tables, &result.opened, &mut complaints);
     check_chains(&tables, &mut complaints);
+    complaints.extend(rerun::complaints(&tables));
     if result.terms.per_day_limit.is_some() {
         check_limits(&tables, &mut complaints);
     }
@@ -212,6 +214,11 @@ fn check_chains(tables: &Tables, complaints: &mut Vec<String>) {
         let follows = *seq == before.map_or(0, |(_, seq, _)| seq + 1);
         if !follows || seal.header.prev_hash != expected || key.hash(&seal.header) != seal.hash {
             complaints.push(format!("batch {seq} of chain {chain_id} does not link to the one before it"));
+        }
+        // Those that came with the program decide here.
+        let rules = &seal.header.rules;
+        if (rules.digest.is_empty(), rules.epoch) != (seal.header.commands.is_empty(), 0) {
+            complaints.push(format!("batch {seq} of chain {chain_id} was decided by the rules {rules:?}"));
         }
         last = Some((*chain_id, *seq, seal.hash));
     }

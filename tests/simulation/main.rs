@@ -16,6 +16,7 @@ mod leases;
 mod locks;
 mod operators;
 mod rail;
+mod rerun;
 #[path = "../random.rs"]
 mod random;
 mod tables;
@@ -38,14 +39,13 @@ const SEEDS: u64 = 10_000;
 const SEEDS_TO_DETECT: u64 = 6_000;
 
 /// Tried one at a time.
-const MUTATIONS: [Mutation; 13] = [
+const MUTATIONS: [Mutation; 12] = [
     Mutation::Constraints(&["batch_race_users"]),
     Mutation::Constraints(&["idempotency_pkey"]),
     // Dropped together, because each also detects what the other does.
     Mutation::Constraints(&["batch_race_balances", "entry_pkey"]),
     Mutation::Constraints(&["batch_race_moves", "transfer_event_pkey"]),
-    Mutation::Constraints(&["race_held", "batch_explained"]),
-    Mutation::Constraints(&["race_frozen", "batch_explained"]),
+    Mutation::Constraints(&["race_moment", "batch_explained"]),
     Mutation::Constraints(&["account_issued"]),
     Mutation::NoEnds,
     Mutation::TypedNumbers,

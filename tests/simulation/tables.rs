@@ -29,6 +29,8 @@ const BANK_FLOOR: Money = Money::from_minor(-i64::MAX);
 pub(crate) struct StoredTransfer {
     pub(crate) new: NewTransfer,
     pub(crate) statuses: Vec<(Status, Option<Reason>)>,
+    /// Of the last batch that gave it a status.
+    pub(crate) moment: i64,
 }
 
 impl StoredTransfer {
@@ -204,6 +206,7 @@ fn load_transfers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context
             statuses: i16::try_from(stored.statuses.len()).unwrap(),
             returned: tables.transfers.values().any(|other| other.new.returns == Some(id)),
             created_at: stored.new.transfer.created_at,
+            moment: stored.moment,
         };
         state.transfers.insert(id, transfer);
     }
@@ -265,7 +268,7 @@ fn load_answers(tables: &Tables, commands: &[Command], state: &mut State) {
     }
 }
 
-fn write(tables: &mut Tables, batch: &Batch, seal: &Seal) -> Result<(), Refusal> {
+pub(crate) fn write(tables: &mut Tables, batch: &Batch, seal: &Seal) -> Result<(), Refusal> {
     let dropped = tables.dropped.clone();
     let holds = |name: &'static str, good: bool, refusal: Refusal| {
         if good || dropped.contains(name) { Ok(()) } else { Err(refusal) }
@@ -291,14 +294,11 @@ fn write(tables: &mut Tables, batch: &Batch, seal: &Seal) -> Result<(), Refusal>
 
     let (mut written, mut explained) = (0, 0);
     for (key, change) in &batch.balances {
-        let relied_on = |balance: &Balance| (balance.version, balance.held, balance.frozen);
-        let is_unchanged = |balance: &&mut Balance| {
-            let checked = |name| !dropped.contains(name);
-            let (now, read) = (relied_on(balance), relied_on(&change.before));
-            now.0 == read.0
-                && (now.1 == read.1 || !checked("race_held"))
-                && (now.2 == read.2 || !checked("race_frozen"))
+        // The number of entries alone does not tell of holds and freezes.
+        let relied_on = |balance: &Balance| {
+            if dropped.contains("race_moment") { balance.version } else { balance.moment }
         };
+        let is_unchanged = |balance: &&mut Balance| relied_on(balance) == relied_on(&change.before);
         let Some(balance) = tables.balances.get_mut(key).filter(is_unchanged) else { continue };
         let moved = change.after.posted.minor() - balance.posted.minor();
         let held = change.after.held.minor() - balance.held.minor();
@@ -342,7 +342,7 @@ fn write(tables: &mut Tables, batch: &Batch, seal: &Seal) -> Result<(), Refusal>
             tables.payments.insert(id);
         }
         let statuses = vec![(new.transfer.status, new.reason)];
-        tables.transfers.insert(id, StoredTransfer { new: new.clone(), statuses });
+        tables.transfers.insert(id, StoredTransfer { new: new.clone(), statuses, moment: seal.header.moment });
     }
     let mut moves = 0;
     for (id, step) in &batch.moves {
@@ -351,6 +351,7 @@ fn write(tables: &mut Tables, batch: &Batch, seal: &Seal) -> Result<(), Refusal>
         holds("transfer_event_pkey", is_next, Refusal::Race)?;
         if stored.status() == Status::Pending {
             stored.statuses.push((step.status, step.reason));
+            stored.moment = stored.moment.max(seal.header.moment);
             moves += 1;
         }
         tables.payments.remove(id);

@@ -153,6 +153,7 @@ impl Author {
             statuses: 1,
             returned: false,
             created_at: transfer.created_at,
+            moment: 0,
         };
         self.state.transfers.insert(transfer.transfer_id, reported);
         let report = if self.random.next().is_multiple_of(10) { Report::Rejected } else { Report::Settled };

@@ -11,7 +11,9 @@ mod report;
 
 use uuid::Uuid;
 
-use super::batch::{AccountFacts, BalanceKey, Batch, Context, Made, NewTransfer, NoVerdict, Policy, State};
+use super::batch::{
+    AccountFacts, BalanceKey, Batch, Context, Decided, Made, NewTransfer, NoVerdict, Policy, Read, State, UserFacts,
+};
 use super::command::{Command, Order, Outcome, PaymentReport, Refusal};
 use super::fingerprint;
 use super::tracking::tracking_key;
@@ -28,19 +30,8 @@ use crate::domain::transfer::{Kind, RailEvent, RailName, Status, Transfer};
 /// Answers the commands in order. The answers become valid when the batch is committed.
 pub fn apply(state: &mut State, commands: &[Command], context: &Context, policy: &Policy<'_>) -> (Batch, Vec<Outcome>) {
     let mut run = Run { state, batch: Batch::default(), context, policy };
-    let outcomes = commands
-        .iter()
-        .map(|command| match command {
-            Command::Open(open) => run.open(open),
-            Command::Fund(fund) => run.fund(fund),
-            Command::Transfer(order) => run.transfer(order),
-            Command::Report(report) => run.report(report),
-            Command::Hold(place) => run.hold(place),
-            Command::Release(release) => run.release(release),
-            Command::Freeze(freeze) => run.freeze(freeze),
-        })
-        .collect();
-    (run.batch, outcomes)
+    let outcomes = commands.iter().map(|command| run.decide_on(run.spend(command.clone()))).collect();
+    (run.placed(), outcomes)
 }
 
 struct Run<'a> {
@@ -51,6 +42,46 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    fn decide_on(&mut self, command: Command) -> Outcome {
+        let before = self.batch.changes();
+        let outcome = match &command {
+            Command::Open(open) => self.open(open),
+            Command::Fund(fund) => self.fund(fund),
+            Command::Transfer(order) => self.transfer(order),
+            Command::Report(report) => self.report(report),
+            Command::Hold(place) => self.hold(place),
+            Command::Release(release) => self.release(release),
+            Command::Freeze(freeze) => self.freeze(freeze),
+        };
+        if self.batch.changes() > before {
+            let read = command.order().and_then(|order| self.read(order));
+            self.batch.commands.push(Decided { command, read });
+        }
+        outcome
+    }
+
+    fn read(&self, order: &Order) -> Option<Read> {
+        let payee = self.state.payees.get(&order.to_beneficiary_id)?.clone();
+        let UserFacts { per_transfer_limit, per_day_limit, .. } =
+            self.state.users.get(&order.owner).copied().unwrap_or_default();
+        Some(Read { payee, per_transfer_limit, per_day_limit })
+    }
+
+    /// Puts the batch after every one that it rests on.
+    fn placed(mut self) -> Batch {
+        let before = self.batch.balances.values().map(|change| change.before.moment);
+        // Only somebody who writes to the database can reach the end of the numbers.
+        let moment = before.chain([self.batch.moment]).max().unwrap_or_default().wrapping_add(1);
+        if !self.batch.is_empty() {
+            self.batch.moment = moment;
+        }
+        for (key, change) in &mut self.batch.balances {
+            change.after.moment = moment;
+            self.state.balances.insert(*key, change.after);
+        }
+        self.batch
+    }
+
     fn transfer(&mut self, order: &Order) -> Outcome {
         let fingerprint = fingerprint::of_transfer(order);
         self.answer_once(order, fingerprint, |run, order| Ok(Made::Transfer(run.send(order, &fingerprint)?)))

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
-use super::command::{ByHand, OpenAccount};
+use super::command::{ByHand, Command, OpenAccount};
 use crate::domain::clabe::{Clabe, ClabeRange};
 use crate::domain::hold::{self, Hold, OwnedHold};
 use crate::domain::money::Money;
@@ -50,6 +50,8 @@ pub struct Balance {
     pub sent_day: Date,
     /// Total sent on that day, minus what the rail rejected.
     pub sent: Money,
+    /// That of the last batch which changed it or rested on it.
+    pub moment: i64,
 }
 
 impl Balance {
@@ -57,7 +59,7 @@ impl Balance {
     pub fn empty(floor: Money) -> Self {
         let (changed_at, sent_day) = (OffsetDateTime::UNIX_EPOCH, OffsetDateTime::UNIX_EPOCH.date());
         let (posted, held, sent) = (Money::ZERO, Money::ZERO, Money::ZERO);
-        Self { posted, held, frozen: false, floor, version: 0, changed_at, sent_day, sent }
+        Self { posted, held, frozen: false, floor, version: 0, changed_at, sent_day, sent, moment: 0 }
     }
 
     /// What may leave a customer's account.
@@ -82,6 +84,8 @@ pub struct ReportedTransfer {
     /// Whether its money was returned after it settled.
     pub returned: bool,
     pub created_at: OffsetDateTime,
+    /// That of the last batch which gave it a status.
+    pub moment: i64,
 }
 
 /// A saved beneficiary.
@@ -252,8 +256,7 @@ pub struct NewEntry {
 /// A balance to update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BalanceChange {
-    /// As it was read. The update requires that version, holds and freeze are unchanged: decisions rest on nothing
-    /// else.
+    /// As it was read. The update requires that no other batch changed it since.
     pub before: Balance,
     pub after: Balance,
 }
@@ -279,10 +282,12 @@ pub struct AccountEvent {
     pub reason: String,
 }
 
+pub(super) const FROZEN: &str = "frozen";
+
 impl AccountEvent {
     /// Name in the database.
     pub fn as_str(&self) -> &'static str {
-        if self.frozen { "frozen" } else { "unfrozen" }
+        if self.frozen { FROZEN } else { "unfrozen" }
     }
 }
 
@@ -307,9 +312,41 @@ pub(super) struct NewStatus<'a> {
     pub(super) by_hand: Option<&'a ByHand>,
 }
 
+/// A command that a batch executed or whose refusal it recorded, and what it rested on besides the ledger's own state.
+#[derive(Debug, Clone)]
+pub struct Decided {
+    /// An order has the id of its acknowledgment, if that was good for it.
+    pub command: Command,
+    /// Of an order.
+    pub read: Option<Read>,
+}
+
+/// What belongs to a user, who may have changed it since.
+#[derive(Debug, Clone)]
+pub struct Read {
+    pub payee: Payee,
+    pub per_transfer_limit: Option<Money>,
+    pub per_day_limit: Option<Money>,
+}
+
+/// Transfer rules in service.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DeployedRules {
+    /// Of the component; empty if there is none.
+    pub digest: Vec<u8>,
+    /// Of the deployment; 0 if the component came with the program.
+    pub epoch: i64,
+}
+
 /// Everything that a batch writes.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
+    /// In the order in which they were decided.
+    pub commands: Vec<Decided>,
+    /// That decided.
+    pub rules: DeployedRules,
+    /// Above that of every batch which this one rests on.
+    pub moment: i64,
     pub accounts: Vec<OpenAccount>,
     /// Users whose day's total the decision relied on, with the version that was read.
     pub users: BTreeMap<String, i64>,
@@ -331,11 +368,12 @@ pub struct Batch {
 impl Batch {
     /// Whether there is nothing to write: every command was refused or replayed.
     pub fn is_empty(&self) -> bool {
-        self.accounts.is_empty()
-            && self.transfers.is_empty()
-            && self.answers.is_empty()
-            && self.moves.is_empty()
-            && self.operations() == 0
+        self.changes() == 0
+    }
+
+    /// Grows with every command that is executed or whose refusal is recorded.
+    pub(super) fn changes(&self) -> usize {
+        self.accounts.len() + self.transfers.len() + self.answers.len() + self.moves.len() + self.operations()
     }
 
     /// The rows to lock, in order.

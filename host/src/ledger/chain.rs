@@ -8,7 +8,8 @@
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::batch::{Batch, Context, Terms};
+use super::batch::{Batch, Context, DeployedRules, Terms};
+use super::commands;
 use super::rows::{Digests, Rows};
 use super::writer::Writer;
 use crate::sealing::digest::{Digest, Hash};
@@ -59,6 +60,12 @@ pub struct Header {
     pub batch_id: Uuid,
     pub created_at: OffsetDateTime,
     pub counts: Counts,
+    /// Above that of every batch which this one rests on.
+    pub moment: i64,
+    /// What was decided, as [`commands`](super::commands) writes it.
+    pub commands: Vec<u8>,
+    /// That decided.
+    pub rules: DeployedRules,
     /// Transfers with a new status, in ascending order.
     pub transfer_ids: Vec<Uuid>,
     pub digests: Digests,
@@ -81,6 +88,10 @@ impl ChainKey {
         record.uuid(header.batch_id);
         record.time(header.created_at);
         header.counts.add_to(&mut record);
+        record.int(header.moment);
+        record.bytes(&commands::digest(&header.commands));
+        record.bytes(&header.rules.digest);
+        record.int(header.rules.epoch);
         record.int(i64::try_from(header.transfer_ids.len()).unwrap_or(i64::MAX));
         header.transfer_ids.iter().for_each(|id| record.uuid(*id));
         header.digests.iter().chain([&header.prev_hash]).for_each(|digest| record.bytes(digest));
@@ -108,6 +119,9 @@ impl ChainKey {
                 debits: rows.entries.iter().map(|entry| (-entry.delta).max(0)).sum(),
                 operations: count(rows.operations()),
             },
+            moment: batch.moment,
+            commands: commands::encode(&batch.commands, &context.terms, &rows),
+            rules: batch.rules.clone(),
             transfer_ids: rows.statuses.iter().map(|status| status.transfer_id).collect(),
             digests: rows.digests(),
             prev_hash: writer.head,

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use uuid::Uuid;
 
 use super::apply::apply;
-use super::batch::{Batch, Context, NoVerdict, Policy, State};
+use super::batch::{Batch, Context, DeployedRules, NoVerdict, Policy, State};
 use super::command::{Command, Outcome};
 use super::job::LedgerError;
 use crate::domain::model::ModelKind;
@@ -43,7 +43,7 @@ pub(super) async fn decide(
         if failed.len() < FAILED_OWNERS_MAX && !failed.contains(owner) { Ok(()) } else { Err(NoVerdict) }
     };
     let is_recording = models.log().is_some();
-    let outcome = {
+    let (mut batch, outcomes) = {
         let decide = |owner: &str, transfer_id: Uuid, facts: &Facts| {
             ready(owner)?;
             let verdict = snapshot.decide(facts).map_err(|error| no_verdict(owner, error))?;
@@ -74,5 +74,8 @@ pub(super) async fn decide(
             decisions.iter().map(|(id, facts, verdict)| Decision::by_rules(version, *id, facts, verdict)).collect();
         log.append(records?).await?;
     }
-    Ok(outcome)
+    batch.rules = snapshot
+        .rules()
+        .map_or_else(DeployedRules::default, |(digest, epoch)| DeployedRules { digest: digest.0.to_vec(), epoch });
+    Ok((batch, outcomes))
 }

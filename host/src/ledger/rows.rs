@@ -63,6 +63,7 @@ rows! {
         sent: i64,
         held: i64,
         frozen: bool,
+        moment: i64,
     }
     TransferRow as "transfer_row" {
         transfer_id: Uuid,
@@ -347,6 +348,7 @@ impl BalanceRow {
             sent: balance.sent.minor(),
             held: balance.held.minor(),
             frozen: balance.frozen,
+            moment: balance.moment,
         }
     }
 }
@@ -362,6 +364,7 @@ impl From<BalanceRow> for Balance {
             changed_at: row.changed_at,
             sent_day: row.sent_day,
             sent: Money::from_minor(row.sent),
+            moment: row.moment,
         }
     }
 }

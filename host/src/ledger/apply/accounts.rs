@@ -33,6 +33,7 @@ impl Run<'_> {
                 None,
             );
         }
+        self.rest_on(account);
         self.state.numbers.insert(number);
         self.state.issued.extend(open.issued.map(|issued| (issued, open.account_id)));
         let (owner, number) = (Some(open.owner.clone()), open.account_number.clone());

@@ -1,10 +1,11 @@
 //! Idempotency keys: the first answer is recorded, and a retry gets the same one.
 
 use super::{Run, Unmade};
+use crate::domain::bank_account::CUSTOMER_STRIPE;
 use crate::domain::risk::Risk;
 use crate::domain::rules::{RISK_ACKNOWLEDGMENT_REQUIRED, Violation};
 use crate::ledger::batch::{Answer, Made};
-use crate::ledger::command::{Order, Outcome, Refusal};
+use crate::ledger::command::{Command, Order, Outcome, PlaceHold, Refusal};
 
 impl Run<'_> {
     /// Executes an order, or repeats the recorded answer of its key.
@@ -19,7 +20,7 @@ impl Run<'_> {
             let is_retry = answer.fingerprint == fingerprint;
             return if is_retry { told(answer.outcome.clone(), true) } else { Refusal::KeyReused.into() };
         }
-        let outcome = match execute(self, &self.spend(order)) {
+        let outcome = match execute(self, order) {
             Ok(made) => {
                 self.state.used.extend(made.transfer_id().or(made.hold_id()));
                 Ok(made)
@@ -28,8 +29,11 @@ impl Run<'_> {
             Err(Unmade::Refused(refusal)) => return refusal.into(),
         };
         if let Some(key) = key.filter(|_| is_final(&outcome)) {
-            if outcome.is_err() && !order.may_record_refusal {
-                return Refusal::TooManyRefusals.into();
+            if outcome.is_err() {
+                if !order.may_record_refusal {
+                    return Refusal::TooManyRefusals.into();
+                }
+                self.rest_on((order.from_account_id, CUSTOMER_STRIPE));
             }
             let answer = Answer { fingerprint, outcome: outcome.clone() };
             self.state.answers.insert(key.clone(), answer.clone());
@@ -41,14 +45,15 @@ impl Run<'_> {
 
 /// Acknowledgments: each is good for one order, which gets its id.
 impl Run<'_> {
-    /// The order under the id of its acknowledgment, or without an acknowledgment if an earlier order has that id.
-    fn spend(&self, order: &Order) -> Order {
-        let mut order = order.clone();
-        if let Risk::Assessed { acknowledged, .. } = &mut order.risk {
+    /// An order under the id of its acknowledgment, or without an acknowledgment if an earlier order has that id.
+    pub(super) fn spend(&self, mut command: Command) -> Command {
+        if let Command::Transfer(order) | Command::Hold(PlaceHold { order, .. }) = &mut command
+            && let Risk::Assessed { acknowledged, .. } = &mut order.risk
+        {
             *acknowledged = acknowledged.filter(|id| !self.state.used.contains(id));
             order.transfer_id = acknowledged.unwrap_or(order.transfer_id);
         }
-        order
+        command
     }
 }
 

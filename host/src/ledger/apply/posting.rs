@@ -56,6 +56,13 @@ impl Run<'_> {
         });
     }
 
+    /// Loses the race, as if it changed the balance, once another batch changes it, and comes before that one.
+    pub(super) fn rest_on(&mut self, key: BalanceKey) {
+        if let Some(&balance) = self.state.balances.get(&key) {
+            self.change(key, balance, balance);
+        }
+    }
+
     pub(super) fn change(&mut self, key: BalanceKey, before: Balance, after: Balance) {
         self.state.balances.insert(key, after);
         let change = BalanceChange { before, after };

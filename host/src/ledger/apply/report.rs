@@ -19,7 +19,9 @@ impl Run<'_> {
         let Some(transfer) = transfer.filter(is_meant).cloned() else {
             return Outcome::TransferNotFound;
         };
-        match (transfer.status, report.report) {
+        let moment = transfer.moment;
+        let before = self.batch.changes();
+        let outcome = match (transfer.status, report.report) {
             (Status::Pending, Report::Settled) => self.finish(report, transfer, RailEvent::Settled),
             // A return that overtakes the settlement is a rejection.
             (Status::Pending, Report::Rejected | Report::Returned) => {
@@ -27,7 +29,12 @@ impl Run<'_> {
             }
             (Status::Completed, Report::Returned) if !transfer.returned => self.return_money(report, transfer),
             (status, _) => Outcome::StatusUnchanged(status),
+        };
+        if self.batch.changes() > before {
+            // A settlement changes no balance of its transfer's account.
+            self.batch.moment = self.batch.moment.max(moment);
         }
+        outcome
     }
 
     fn finish(&mut self, report: &PaymentReport, transfer: ReportedTransfer, event: RailEvent) -> Outcome {

@@ -54,7 +54,7 @@ async fn open_accounts(db: &mut PgConnection, accounts: &[AccountRow]) -> Result
     Ok(())
 }
 
-/// Locks in order the balances whose version is unchanged since it was read, updates them, inserts the other rows,
+/// Locks in order the balances that no batch changed since they were read, updates them, inserts the other rows,
 /// and records in `ledger_batch` both the intended and the actual changes, which its constraints compare.
 ///
 /// Postgres runs a part of the statement when another one reads it. Users read the changed balances, and totals read the
@@ -66,7 +66,7 @@ async fn write_money(
     context: &Context,
     commit_by: Option<OffsetDateTime>,
 ) -> Result<(), sqlx::Error> {
-    let Header { chain_id, seq, batch_id, digests, prev_hash, transfer_ids, .. } = &seal.header;
+    let Header { chain_id, seq, batch_id, moment, commands, rules, digests, prev_hash, transfer_ids, .. } = &seal.header;
     let rows = &seal.rows;
     let accounts: Vec<Uuid> = batch.balances.keys().map(|(account_id, _)| *account_id).collect();
     let before: Vec<_> = batch.balances.iter().map(|(key, change)| BalanceRow::of(*key, &change.before)).collect();
@@ -82,13 +82,13 @@ async fn write_money(
             from account_balance b join unnest($5::account_balance_row[]) as seen using (account_id, stripe)
             -- Implied by the join, and stated so that every plan uses the primary key; likewise below. A decision that
             -- is too old loses the race.
-            where b.account_id = any($4::uuid[]) and (b.version, b.held, b.frozen) = (seen.version, seen.held, seen.frozen)
+            where b.account_id = any($4::uuid[]) and b.moment = seen.moment
                 and clock_timestamp() < coalesce($23::timestamptz, 'infinity')
             order by b.account_id, b.stripe
             for no key update of b
         ), changed as (
             update account_balance b set posted = n.posted, version = n.version, changed_at = n.changed_at,
-                sent_day = n.sent_day, sent = n.sent, held = n.held, frozen = n.frozen
+                sent_day = n.sent_day, sent = n.sent, held = n.held, frozen = n.frozen, moment = n.moment
             from unnest($6::account_balance_row[]) as n join locked was using (account_id, stripe)
             where b.account_id = any($4) and b.account_id = n.account_id and b.stripe = n.stripe
             returning b.account_id, b.stripe, b.posted - was.posted as moved, b.held - was.held as held,
@@ -167,7 +167,8 @@ async fn write_money(
             chain_id, seq, batch_id, created_at, users_meant, users_written, balances_meant, balances_written,
             balances_explained, transfers_meant, transfers_written, transfers_debited, moves_meant, moves_written,
             statuses_meant, statuses_written, entries_meant, entries_written, keys_meant, keys_written, debits, credits,
-            operations_meant, operations_written, transfer_ids, digests, prev_hash, hash
+            operations_meant, operations_written, moment, commands, rules, rules_epoch, transfer_ids, digests, prev_hash,
+            hash
         )
         select $1, $2, $18, $3,
             cardinality($13), (select count(*) from counted),
@@ -182,7 +183,7 @@ async fn write_money(
             cardinality($15) + cardinality($16) + cardinality($17),
             (select count(*) from placed) + (select least(count(*), (select count(*) from ended)) from released)
                 + (select count(*) from turned),
-            $19, $20, $21, $22
+            $24, $25, $26, $27, $19, $20, $21, $22
         "#,
         chain_id,
         seq,
@@ -207,6 +208,10 @@ async fn write_money(
         &prev_hash[..],
         &seal.hash[..],
         commit_by,
+        moment,
+        commands,
+        rules.digest,
+        rules.epoch,
     )
     .execute(db)
     .await?;

@@ -95,9 +95,13 @@ async fn load_transfers(db: &mut PgConnection, commands: &[Command], state: &mut
         r#"
         select t.transfer_id, t.owner, t.debit_account_id, t.amount, t.status, t.created_at,
             case when t.rail = 'on-us' then t.credit_account_id end as payee_account_id,
-            (select count(*) from transfer_event v where v.transfer_id = t.transfer_id)::smallint as "statuses!",
+            v.statuses as "statuses!", v.moment as "moment!",
             exists (select from transfer r where r.returns = t.transfer_id) as "returned!"
         from transfer t
+        cross join lateral (
+            select count(*)::smallint as statuses, max(b.moment) as moment
+            from transfer_event v join ledger_batch b using (chain_id, seq) where v.transfer_id = t.transfer_id
+        ) as v
         where t.transfer_id = any($1) and t.kind = 'spei'
         "#,
         &ids,
@@ -114,6 +118,7 @@ async fn load_transfers(db: &mut PgConnection, commands: &[Command], state: &mut
             statuses: row.statuses,
             returned: row.returned,
             created_at: row.created_at,
+            moment: row.moment,
         };
         state.transfers.insert(row.transfer_id, transfer);
     }

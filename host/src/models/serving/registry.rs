@@ -22,6 +22,8 @@ use crate::wasm::{Identity, LoadError, Runtime, ScoreError};
 pub struct Registry {
     routes: BTreeMap<ModelKind, Arc<dyn AnyRoute>>,
     pub(super) rules: Option<Arc<Rules>>,
+    /// Of their deployment; 0 before there is one.
+    rules_epoch: i64,
 }
 
 /// A canary to withdraw.
@@ -167,6 +169,7 @@ impl Registry {
                 is_loaded
             }
             None => {
+                self.rules_epoch = deployment.epoch;
                 // Only deployed rules may decide: while they are not loaded, requests get a 503.
                 self.rules = match components.get(&deployment.champion) {
                     Some(LoadedComponent::Rules(rules)) => Some(Arc::clone(rules)),
@@ -175,6 +178,11 @@ impl Registry {
                 self.rules.is_some()
             }
         }
+    }
+
+    /// The transfer rules in service, and the epoch of their deployment.
+    pub fn rules(&self) -> Option<(Digest, i64)> {
+        self.rules.as_deref().map(|rules| (rules.component.identity().digest, self.rules_epoch))
     }
 
     /// Decides on a transfer. There is no fallback.

@@ -7,6 +7,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::report::{Head, Proof};
+use crate::ledger::batch::DeployedRules;
 use crate::ledger::chain::{ChainKey, Counts, Header, Keyring};
 use crate::ledger::store::codec::{digests_from_bytes, hash_from_bytes};
 use crate::ledger::store::losses::Loss;
@@ -32,6 +33,10 @@ pub(in crate::ledger::store) struct BatchRow {
     prev_hash: Vec<u8>,
     hash: Vec<u8>,
     operations_meant: i32,
+    moment: i64,
+    commands: Vec<u8>,
+    rules: Vec<u8>,
+    rules_epoch: i64,
 }
 
 impl BatchRow {
@@ -58,6 +63,9 @@ impl BatchRow {
             batch_id: self.batch_id,
             created_at: self.created_at,
             counts: self.counts(),
+            moment: self.moment,
+            commands: self.commands.clone(),
+            rules: DeployedRules { digest: self.rules.clone(), epoch: self.rules_epoch },
             transfer_ids: self.transfer_ids.clone(),
             digests: digests_from_bytes(&self.digests),
             prev_hash: hash(&self.prev_hash)?,
@@ -162,7 +170,7 @@ pub(super) async fn next(
         )
         select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
             statuses_meant, entries_meant, keys_meant, debits, transfer_ids, digests, prev_hash, hash,
-            operations_meant
+            operations_meant, moment, commands, rules, rules_epoch
         from (select *, (sum(rows) over (order by seq))::bigint - rows as before from next) as n
         where before < $5::bigint order by seq
         "#,
@@ -187,7 +195,7 @@ pub(super) async fn at_or_before(
         r#"
         select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
             statuses_meant, entries_meant, keys_meant, debits, transfer_ids, digests, prev_hash, hash,
-            operations_meant
+            operations_meant, moment, commands, rules, rules_epoch
         from ledger_batch where chain_id = $1 and seq <= $2 order by seq desc limit 1
         "#,
         chain_id,
