@@ -82,12 +82,15 @@ async function startHosts(delay) {
   }
 }
 
+/** The chains in a file of heads. */
+const chainsIn = async (file) => JSON.parse(JSON.parse(await readFile(file, "utf8")).signed).chains;
+
 /** Waits until each host's file of heads reaches the batches that are in the ledger now. */
 async function recorded() {
   const ends = ranges(await places(server));
   for (const host of hosts)
     await until(`${host.name} records the heads`, PATIENCE_MS, async () => {
-      const heads = JSON.parse(await readFile(join(host.data, "ledger-heads.json"), "utf8"));
+      const heads = await chainsIn(join(host.data, "ledger-heads.json"));
       return [...ends].every(([chain, { to }]) => (heads[chain]?.at(-1)?.[0] ?? -1) >= to);
     });
 }
@@ -122,7 +125,7 @@ async function lose(backup) {
 
 /** `verify` names every recorded head that is gone, and nothing else. */
 async function verifyNames(saved, missing) {
-  const heads = JSON.parse(await readFile(saved, "utf8"));
+  const heads = await chainsIn(saved);
   const { isDone, text } = await hosts[0].command("verify", "--heads", saved);
   assert.ok(!isDone, "verify fails");
   const broken = text.split("\n").filter((line) => line.includes("BROKEN"));

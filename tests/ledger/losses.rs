@@ -55,7 +55,7 @@ impl Recorded {
 
     async fn record(&mut self) {
         let heads = proof::heads(&mut self.db).await.unwrap();
-        self.file().advance(&heads).unwrap();
+        self.file().advance(&heads, &key()).unwrap();
     }
 
     /// A credit whose head is recorded.

@@ -54,7 +54,7 @@ async fn accept(
     store::accept(&mut db, key, &losses).await.context("cannot record the loss")?;
     if !losses.is_empty() {
         let heads = proof::heads(&mut db).await.context("cannot read the heads of the chains")?;
-        recorded.resume(&heads)?;
+        recorded.resume(&heads, key)?;
     }
     Ok(losses)
 }

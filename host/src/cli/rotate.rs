@@ -52,7 +52,8 @@ async fn rotate(
     let cause = Cause { reason: &arguments.reason, by: &arguments.by, at: Clock::system().now() };
     let rotated = store::rotate(&mut db, old, new, cause).await.context("the key was not replaced")?;
     if common.data_dir.exists() {
-        recorded.advance(&proof::heads(&mut db).await.context("cannot read the heads of the chains")?)?;
+        let heads = proof::heads(&mut db).await.context("cannot read the heads of the chains")?;
+        recorded.advance(&heads, new)?;
     }
     Ok(rotated)
 }

@@ -25,7 +25,7 @@ use crate::config::{Common, Verify};
 use crate::db::audit;
 use crate::db::schema::{self, SchemaError};
 use crate::ledger::chain::Keyring;
-use crate::ledger::heads::{Heads, HeadsError, write_sealed};
+use crate::ledger::heads::{HeadsError, RecordedHeads, write_signed};
 use crate::ledger::store::Postgres;
 use crate::ledger::store::proof::{self, Missing as MissingBatch, Proof};
 
@@ -47,7 +47,7 @@ pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
     let database = Database::open(common, Use::Read).await?;
     let is_whole = beginning.is_whole();
     let checkpoint = (is_whole && records && has_folder).then(|| path.with_extension(CHECKPOINT));
-    let verified = prove(&database.pool, &keys, &latest, &beginning, checkpoint.clone()).await;
+    let verified = prove(&database.pool, &keys, &recorded, &beginning, checkpoint.clone()).await;
     database.close().await?;
     let (proof, differences, missing) = verified?;
     let is_recorded = latest.keys().any(|chain_id| *chain_id != proof::RECORDS);
@@ -58,15 +58,15 @@ pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
     print_checked(&proof, &beginning)?;
     print_findings(&proof.findings)?;
     print_differences(&differences)?;
-    print_chain(&proof, &missing, latest.len())?;
+    print_chain(&proof, &missing, &recorded)?;
     print_trusted(&proof)?;
     beginning.print_unchecked(&proof)?;
     let is_sound = differences.is_empty() && proof.is_sound() && missing.is_empty();
     if is_sound && records {
-        record(recorded, &path, &proof.heads)?;
+        record(recorded, &path, &proof.heads, keys.present())?;
     }
     if let Some(checkpoint) = checkpoint.filter(|_| is_sound && is_complete(&proof)) {
-        write_sealed(&path.with_extension(PROVEN), &proof.heads, keys.present(), PROVEN)?;
+        write_signed(&path.with_extension(PROVEN), &proof.heads, keys.present(), PROVEN)?;
         // Nothing is left to resume.
         let _ = std::fs::remove_file(checkpoint);
     }
@@ -93,18 +93,19 @@ fn keyring(common: &Common, retired: &[PathBuf]) -> Result<Keyring> {
 async fn prove(
     pool: &PgPool,
     keys: &Keyring,
-    recorded: &Heads,
+    recorded: &RecordedHeads,
     beginning: &Beginning,
     checkpoint: Option<PathBuf>,
 ) -> Result<(Proof, Vec<String>, Vec<MissingBatch>)> {
     Postgres::check(pool, keys.present()).await.context("cannot verify the hash chains")?;
     let unreadable = "cannot read the ledger";
     let mut db = pool.acquire().await.context(unreadable)?;
+    recorded.check_signer(&mut db, keys.present()).await?;
     let (mut written, mut noted_at) = (Ok::<_, HeadsError>(()), Instant::now());
     let note = |proof: &Proof| {
         let Some(checkpoint) = checkpoint.as_ref().filter(|_| noted_at.elapsed() >= CHECKPOINT_EVERY) else { return };
         if written.is_ok() && proof.is_sound() && is_complete(proof) {
-            written = write_sealed(checkpoint, &proof.heads, keys.present(), CHECKPOINT);
+            written = write_signed(checkpoint, &proof.heads, keys.present(), CHECKPOINT);
             noted_at = Instant::now();
         }
     };
@@ -115,7 +116,7 @@ async fn prove(
         let (chains, after): (Vec<_>, Vec<_>) = scope.after.iter().map(|(id, head)| (*id, head.seq)).unzip();
         let rows = audit::count_rows(&mut db, &chains, &after).await?;
         let proof = proof::prove_with(&mut db, keys, &scope, progress.read(rows), note).await?;
-        let mut missing = proof::missing(&mut db, keys.present(), recorded).await?;
+        let mut missing = proof::missing(&mut db, keys.present(), &recorded.latest()).await?;
         for gone in proof::missing(&mut db, keys.present(), &scope.after).await? {
             if !missing.contains(&gone) {
                 missing.push(gone);

@@ -2,6 +2,8 @@
 //!
 //! What is recorded is compared with the database before anything is added, and a recorded head that is gone is never
 //! replaced. The last heads of each chain are kept, which shows how far a history still matches what was recorded.
+//!
+//! The files are signed, so that anybody with the ledger's public key can check who wrote one and what for.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -10,22 +12,23 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::chain::{ChainKey, Keyring};
-use super::store::Loss;
+use super::store::{Loss, is_retired};
 use super::store::proof::{self, Head, Missing};
 use crate::clock::Clock;
 use crate::db::barrier::Barrier;
 use crate::metrics::Metrics;
-use crate::sealing::digest::{Digest, Hash};
+use crate::sealing::{PublicKey, is_signed};
 
 pub use super::store::proof::Heads;
 
-/// The seal of a file, in the place of a chain's head.
-const SEAL: Uuid = Uuid::max();
+/// What a host records, and `caudal verify` after it.
+const RECORDED: &str = "recorded";
 
 /// How often a running host records the heads. Truncation of batches younger than this goes undetected.
 const WRITE_INTERVAL: Duration = Duration::from_secs(10);
@@ -37,12 +40,12 @@ const HEADS_MAX: usize = 64;
 pub enum HeadsError {
     #[error("cannot read or write {0}")]
     File(PathBuf, #[source] io::Error),
-    #[error("{0} is not a file written by a host or `caudal verify`")]
+    #[error("{0} is not a file written by a host or `caudal verify`, or was altered")]
     Unreadable(PathBuf),
     #[error("cannot compare the recorded heads with the database")]
     Database(#[from] sqlx::Error),
-    #[error("{0} was not written with this key: run `caudal verify` without it")]
-    Unsealed(PathBuf),
+    #[error("{0} was not signed with this ledger's key: it is another ledger's, or somebody replaced it")]
+    Foreign(PathBuf),
     #[error(
         "batch {seq} of chain {chain_id} is in {path} and no longer in the database: history was shortened or rewritten. \
          No money is moved. Run `caudal verify`; if a failover lost the batch, `caudal accept-loss` records that permanently"
@@ -54,10 +57,28 @@ pub enum HeadsError {
     Rewritten(Uuid),
 }
 
+/// What is signed.
+#[derive(Serialize, Deserialize)]
+struct Content {
+    purpose: String,
+    /// Oldest first: number and hash.
+    chains: BTreeMap<Uuid, Vec<(i64, String)>>,
+}
+
+/// A file as it is stored. All but `signed`, which is a [`Content`], is in hexadecimal.
+#[derive(Serialize, Deserialize)]
+struct Signed {
+    signed: String,
+    public_key: String,
+    signature: String,
+}
+
 /// A file of recorded heads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedHeads {
     path: PathBuf,
+    /// `None` if there is no file.
+    signer: Option<PublicKey>,
     /// Oldest first.
     chains: BTreeMap<Uuid, Vec<Head>>,
 }
@@ -66,16 +87,28 @@ impl RecordedHeads {
     /// Empty if there is no file.
     ///
     /// # Errors
-    /// When the file cannot be read, or is another one.
+    /// When the file cannot be read, is another one, or was altered by somebody without the key that it names.
     pub fn read(path: &Path) -> Result<Self, HeadsError> {
-        let text = match fs::read_to_string(path) {
+        Self::read_for(path, RECORDED)
+    }
+
+    fn read_for(path: &Path, purpose: &str) -> Result<Self, HeadsError> {
+        let path = path.to_owned();
+        let text = match fs::read_to_string(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Ok(Self { path: path.to_owned(), chains: BTreeMap::new() });
+                return Ok(Self { path, signer: None, chains: BTreeMap::new() });
             }
-            text => text.map_err(|error| HeadsError::File(path.to_owned(), error))?,
+            text => text.map_err(|error| HeadsError::File(path.clone(), error))?,
         };
-        let chains = parse_file(&text).ok_or_else(|| HeadsError::Unreadable(path.to_owned()))?;
-        Ok(Self { path: path.to_owned(), chains })
+        match parse_file(&text, purpose) {
+            Some((signer, chains)) => Ok(Self { path, signer: Some(signer), chains }),
+            None => Err(HeadsError::Unreadable(path)),
+        }
+    }
+
+    /// The public key with which the file's signature was checked.
+    pub fn signer(&self) -> Option<PublicKey> {
+        self.signer
     }
 
     pub fn latest(&self) -> Heads {
@@ -102,27 +135,28 @@ impl RecordedHeads {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn advance(&mut self, heads: &Heads) -> Result<(), HeadsError> {
-        if self.add(heads, false) { self.write() } else { Ok(()) }
+    pub fn advance(&mut self, heads: &Heads, key: &ChainKey) -> Result<(), HeadsError> {
+        if self.add(heads, false) { self.write(key, RECORDED) } else { Ok(()) }
     }
 
     /// Adds heads after a loss was accepted: they may be before the recorded ones.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn resume(&mut self, heads: &Heads) -> Result<(), HeadsError> {
-        if self.add(heads, true) { self.write() } else { Ok(()) }
+    pub fn resume(&mut self, heads: &Heads, key: &ChainKey) -> Result<(), HeadsError> {
+        if self.add(heads, true) { self.write(key, RECORDED) } else { Ok(()) }
     }
 
     /// Replaces the file atomically.
-    fn write(&self) -> Result<(), HeadsError> {
+    fn write(&self, key: &ChainKey, purpose: &str) -> Result<(), HeadsError> {
         let line = |head: &Head| (head.seq, hex::encode(head.hash));
-        let chains: BTreeMap<_, Vec<_>> =
-            self.chains.iter().map(|(chain_id, heads)| (chain_id, heads.iter().map(line).collect())).collect();
+        let chains = self.chains.iter().map(|(chain_id, heads)| (*chain_id, heads.iter().map(line).collect())).collect();
         // Containers that share a folder may have the same process id.
         let temporary = self.path.with_extension(format!("json.{}", Uuid::new_v4()));
         let write = || -> io::Result<()> {
-            let text = serde_json::to_string(&chains)?;
+            let signed = serde_json::to_string(&Content { purpose: purpose.to_owned(), chains })?;
+            let signature = hex::encode(key.sign(signed.as_bytes()));
+            let text = serde_json::to_string(&Signed { signed, public_key: hex::encode(key.fingerprint()), signature })?;
             let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
@@ -134,11 +168,25 @@ impl RecordedHeads {
         })
     }
 
+    /// Fails unless the file is signed with the ledger's key, or with one that it retired.
+    ///
+    /// # Errors
+    /// When it is not, or the database fails.
+    pub async fn check_signer(&self, db: &mut PgConnection, key: &ChainKey) -> Result<(), HeadsError> {
+        match self.signer {
+            Some(signer) if signer != key.fingerprint() && !is_retired(db, &signer).await? => {
+                Err(HeadsError::Foreign(self.path.clone()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Fails if a recorded head is no longer in the database, unless an operator accepted that as a loss.
     ///
     /// # Errors
-    /// When a head is gone, or the database fails.
+    /// When a head is gone, somebody else wrote the file, or the database fails.
     pub async fn check(&self, db: &mut PgConnection, key: &ChainKey) -> Result<(), HeadsError> {
+        self.check_signer(db, key).await?;
         match proof::missing(db, key, &self.latest()).await?.first() {
             Some(missing) => {
                 let (path, chain_id, seq) = (self.path.clone(), missing.chain_id, missing.seq);
@@ -159,6 +207,7 @@ impl RecordedHeads {
         (reason, by): (&str, &str),
         at: OffsetDateTime,
     ) -> Result<Vec<Loss>, HeadsError> {
+        self.check_signer(db, key).await?;
         let mut losses = Vec::new();
         let recorded = self.chains.iter().flat_map(|(chain_id, heads)| heads.iter().map(move |head| (chain_id, head)));
         let mut missing = proof::missing(db, key, recorded).await?;
@@ -188,37 +237,23 @@ impl RecordedHeads {
     }
 }
 
-/// Writes what a verification found sound, with a seal for this purpose: nobody without the key can move it forward.
+/// Writes what a verification found sound, for this purpose alone.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn write_sealed(path: &Path, heads: &Heads, key: &ChainKey, purpose: &str) -> Result<(), HeadsError> {
-    let seal = Head { seq: 0, hash: seal(heads, key, purpose) };
-    let chains = heads.iter().chain([(&SEAL, &seal)]).map(|(chain_id, head)| (*chain_id, vec![*head])).collect();
-    RecordedHeads { path: path.to_owned(), chains }.write()
+pub fn write_signed(path: &Path, heads: &Heads, key: &ChainKey, purpose: &str) -> Result<(), HeadsError> {
+    let chains = heads.iter().map(|(chain_id, head)| (*chain_id, vec![*head])).collect();
+    RecordedHeads { path: path.to_owned(), signer: None, chains }.write(key, purpose)
 }
 
 /// Reads such a file; empty if there is none.
 ///
 /// # Errors
-/// When the file cannot be read, or was sealed for another purpose or with none of these keys.
-pub fn read_sealed(path: &Path, keys: &Keyring, purpose: &str) -> Result<Heads, HeadsError> {
-    let mut heads = RecordedHeads::read(path)?.latest();
-    let found = heads.remove(&SEAL);
-    let is_by = |key: &ChainKey| found.is_some_and(|it| it.hash == seal(&heads, key, purpose));
-    let is_sealed = heads.is_empty() || is_by(keys.present()) || keys.retired().iter().any(is_by);
-    if is_sealed { Ok(heads) } else { Err(HeadsError::Unsealed(path.to_owned())) }
-}
-
-fn seal(heads: &Heads, key: &ChainKey, purpose: &str) -> Hash {
-    let mut digest = Digest::new(b"caudal verified heads 1");
-    digest.text(purpose);
-    for (chain_id, head) in heads {
-        digest.uuid(*chain_id);
-        digest.int(head.seq);
-        digest.bytes(&head.hash);
-    }
-    key.seal_digest(digest)
+/// When the file cannot be read, or was signed for another purpose or with none of these keys.
+pub fn read_signed(path: &Path, keys: &Keyring, purpose: &str) -> Result<Heads, HeadsError> {
+    let found = RecordedHeads::read_for(path, purpose)?;
+    let is_known = |signer: PublicKey| signer == keys.present().fingerprint() || keys.find(&signer).is_some();
+    if found.signer.is_none_or(is_known) { Ok(found.latest()) } else { Err(HeadsError::Foreign(path.to_owned())) }
 }
 
 /// Compares what is recorded with the database, then adds the current heads.
@@ -234,7 +269,8 @@ async fn record(db: &PgPool, barrier: &Barrier, key: &ChainKey, path: &Path) -> 
     drop(db);
     // A recorded head must not vanish in a failover.
     barrier.pass(view).await.map_err(sqlx::Error::from)?;
-    off_threads(path, move |_| recorded.advance(&heads)).await
+    let key = key.clone();
+    off_threads(path, move |_| recorded.advance(&heads, &key)).await
 }
 
 /// A disk or network that hangs must not hold up what else shares a thread.
@@ -290,13 +326,19 @@ pub async fn keep(db: PgPool, barrier: Barrier, key: ChainKey, paths: Vec<PathBu
     }
 }
 
-fn parse_file(text: &str) -> Option<BTreeMap<Uuid, Vec<Head>>> {
-    let stored: BTreeMap<Uuid, Vec<(i64, String)>> = serde_json::from_str(text).ok()?;
+/// Who signed the heads of a file, if it is for this purpose.
+fn parse_file(text: &str, purpose: &str) -> Option<(PublicKey, BTreeMap<Uuid, Vec<Head>>)> {
+    let file: Signed = serde_json::from_str(text).ok()?;
+    let signer = parse(&file.public_key)?;
+    let content: Content = serde_json::from_str(&file.signed).ok()?;
+    let signature = hex::decode(&file.signature).ok()?;
+    if content.purpose != purpose || !is_signed(file.signed.as_bytes(), &signature, &signer) {
+        return None;
+    }
     let head = |(seq, hash): (i64, String)| Some(Head { seq, hash: parse(&hash)? });
-    stored
-        .into_iter()
-        .map(|(chain_id, heads)| Some((chain_id, heads.into_iter().map(head).collect::<Option<_>>()?)))
-        .collect()
+    let heads = |heads: Vec<_>| heads.into_iter().map(head).collect::<Option<_>>();
+    let chains = content.chains.into_iter().map(|(chain_id, all)| Some((chain_id, heads(all)?)));
+    Some((signer, chains.collect::<Option<_>>()?))
 }
 
 fn parse(hex: &str) -> Option<[u8; 32]> {
@@ -312,6 +354,10 @@ mod tests {
 
     const CHAIN: Uuid = Uuid::from_u128(1);
 
+    fn key(byte: u8) -> ChainKey {
+        ChainKey::new(&[byte; 32]).unwrap()
+    }
+
     fn heads(seq: i64, byte: u8) -> Heads {
         Heads::from([(CHAIN, Head { seq, hash: [byte; 32] })])
     }
@@ -323,15 +369,15 @@ mod tests {
         let file = folder.join("heads.json");
         let read = || RecordedHeads::read(&file).unwrap();
         assert_eq!(read().latest(), Heads::new());
-        read().advance(&heads(7, 0xAB)).unwrap();
-        read().advance(&heads(6, 0xCD)).unwrap();
+        read().advance(&heads(7, 0xAB), &key(1)).unwrap();
+        read().advance(&heads(6, 0xCD), &key(1)).unwrap();
         assert_eq!(read().latest(), heads(7, 0xAB));
         for seq in 8..100 {
-            read().advance(&heads(seq, 0xEF)).unwrap();
+            read().advance(&heads(seq, 0xEF), &key(1)).unwrap();
         }
         assert_eq!((read().latest(), read().chains[&CHAIN].len()), (heads(99, 0xEF), HEADS_MAX));
         // After a loss it goes on from where the database is, and does not forget what was lost.
-        read().resume(&heads(50, 0x11)).unwrap();
+        read().resume(&heads(50, 0x11), &key(1)).unwrap();
         assert_eq!(read().latest(), heads(50, 0x11));
         assert!(read().chains[&CHAIN].contains(&heads(99, 0xEF)[&CHAIN]));
         fs::write(&file, "{}x").unwrap();
@@ -340,23 +386,41 @@ mod tests {
     }
 
     #[test]
-    fn what_was_verified_is_sealed() {
+    fn a_file_is_signed_by_its_writer_for_its_purpose() {
         let file = PathBuf::from(format!("/tmp/caudal-heads.{}", Uuid::new_v4()));
-        let key = |byte| ChainKey::new(&[byte; 32]).unwrap();
-        let read = |keys: Keyring, purpose| read_sealed(&file, &keys, purpose);
+        let read = |keys: Keyring, purpose| read_signed(&file, &keys, purpose);
         assert_eq!(read(key(1).into(), "a test").unwrap(), Heads::new());
-        write_sealed(&file, &heads(7, 0xAB), &key(1), "a test").unwrap();
+        write_signed(&file, &heads(7, 0xAB), &key(1), "a test").unwrap();
         assert_eq!(read(key(1).into(), "a test").unwrap(), heads(7, 0xAB));
         assert_eq!(read(Keyring::new(key(2), vec![key(1)]), "a test").unwrap(), heads(7, 0xAB));
-        assert!(matches!(read(key(2).into(), "a test"), Err(HeadsError::Unsealed(_))));
-        assert!(read(key(1).into(), "another").is_err());
-        let forward = fs::read_to_string(&file).unwrap().replacen("[7,", "[8,", 1);
-        fs::write(&file, forward).unwrap();
-        assert!(read(key(1).into(), "a test").is_err());
-        // Heads that a host records are not sealed.
+        assert!(matches!(read(key(2).into(), "a test"), Err(HeadsError::Foreign(_))));
+        assert!(matches!(read(key(1).into(), "another"), Err(HeadsError::Unreadable(_))));
+        assert!(matches!(RecordedHeads::read(&file), Err(HeadsError::Unreadable(_))));
+        // Whatever is changed, by whomever signs it again with a key of his own.
+        let written = fs::read_to_string(&file).unwrap();
+        let other_key = [key(1), key(2)].map(|key| hex::encode(key.fingerprint()));
+        for (from, to) in [("[7,", "[8,"), ("abab", "abac"), (&other_key[0], &other_key[1]), ("a test", "a text")] {
+            fs::write(&file, written.replacen(from, to, 1)).unwrap();
+            assert!(matches!(read(key(1).into(), "a test"), Err(HeadsError::Unreadable(_))), "{from}");
+        }
+        write_signed(&file, &heads(8, 0xAB), &key(2), "a test").unwrap();
+        assert!(matches!(read(key(1).into(), "a test"), Err(HeadsError::Foreign(_))));
         fs::remove_file(&file).unwrap();
-        RecordedHeads::read(&file).unwrap().advance(&heads(7, 0xAB)).unwrap();
-        assert!(read(key(1).into(), "a test").is_err());
+    }
+
+    /// The file says all that an auditor needs, in a form that other tools read.
+    #[test]
+    fn the_public_key_alone_checks_a_file() {
+        let file = PathBuf::from(format!("/tmp/caudal-heads.{}", Uuid::new_v4()));
+        RecordedHeads::read(&file).unwrap().advance(&heads(7, 0xAB), &key(1)).unwrap();
+        let written: serde_json::Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        let text = |name: &str| written[name].as_str().unwrap();
+        let public: PublicKey = hex::decode(text("public_key")).unwrap().try_into().unwrap();
+        assert_eq!(public, key(1).fingerprint());
+        let signature = hex::decode(text("signature")).unwrap();
+        assert!(is_signed(text("signed").as_bytes(), &signature, &public));
+        assert!(!is_signed(text("signed").as_bytes(), &signature, &key(2).fingerprint()));
+        assert!(text("signed").contains(r#""purpose":"recorded""#), "{}", text("signed"));
         fs::remove_file(&file).unwrap();
     }
 
@@ -365,7 +429,7 @@ mod tests {
     fn hosts_that_share_a_file_do_not_disturb_each_other() {
         let file = PathBuf::from(format!("/tmp/caudal-heads.{}", Uuid::new_v4()));
         let write =
-            |byte| (0..200).for_each(|seq| RecordedHeads::read(&file).unwrap().resume(&heads(seq, byte)).unwrap());
+            |byte| (0..200).for_each(|seq| RecordedHeads::read(&file).unwrap().resume(&heads(seq, byte), &key(1)).unwrap());
         std::thread::scope(|scope| [1, 2].into_iter().for_each(|byte| drop(scope.spawn(move || write(byte)))));
         fs::remove_file(&file).unwrap();
     }
@@ -376,8 +440,7 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let db = PgPool::connect_lazy("postgres://nobody@127.0.0.1:1/none").unwrap();
         let barrier = Barrier::new(db.clone(), Durability::Local, Timeline::default());
-        let key = ChainKey::new(&[7; 32]).unwrap();
-        let waited = tokio::time::timeout(Duration::from_millis(50), record(&db, &barrier, &key, &pipe)).await;
+        let waited = tokio::time::timeout(Duration::from_millis(50), record(&db, &barrier, &key(7), &pipe)).await;
         assert!(waited.is_err(), "{waited:?}");
         fs::write(&pipe, "").unwrap();
         fs::remove_file(&pipe).unwrap();

@@ -20,4 +20,5 @@ pub use contract::{CommitError, Fate, Store};
 pub use losses::{Loss, accept};
 pub use postgres::{OpenError, Postgres};
 pub use retired::RetiredKey;
+pub(super) use retired::is_retired;
 pub use rotate::{Cause, RotateError, Rotated, rotate};

@@ -1,8 +1,11 @@
-//! Keyed hashes of rows: whoever can write to the database but lacks the key cannot make one.
+//! Keyed hashes of rows, and signatures of files: whoever can write to the database but lacks the key cannot make one.
 
 pub(crate) mod digest;
 
+use std::sync::Arc;
+
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use sha2::Sha256;
 
 use self::digest::{Digest, Hash};
@@ -10,9 +13,19 @@ use self::digest::{Digest, Hash};
 /// Shortest key, in bytes: the length of the hash.
 const KEY_BYTES_MIN: usize = 32;
 
-/// The ledger's key. It makes the hashes of its batches and of its audit records.
+/// HKDF-Expand of the ledger's key with this text, of which the last byte counts the blocks, is the seed of its key pair.
+const SEED: &[u8] = b"caudal Ed25519 seed 1\x01";
+
+/// An Ed25519 key, with which anybody can check what the ledger's key signed.
+pub type PublicKey = [u8; 32];
+
+/// The ledger's key. It makes the hashes of its batches and of its audit records, and signs what is kept elsewhere.
 #[derive(Clone)]
-pub struct ChainKey(Hmac<Sha256>);
+pub struct ChainKey {
+    mac: Hmac<Sha256>,
+    pair: Arc<Ed25519KeyPair>,
+    public: PublicKey,
+}
 
 impl std::fmt::Debug for ChainKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -27,13 +40,21 @@ impl ChainKey {
         if key.len() < KEY_BYTES_MIN {
             return Err(KeyTooShort);
         }
-        // HMAC accepts keys of any length.
-        Hmac::new_from_slice(key).map(Self).map_err(|_| KeyTooShort)
+        // HMAC accepts keys of any length, and every seed of 32 bytes makes a pair.
+        let mac = Hmac::new_from_slice(key).map_err(|_| KeyTooShort)?;
+        let pair = Ed25519KeyPair::from_seed_unchecked(&keyed(&mac, SEED)).map_err(|_| KeyTooShort)?;
+        let public = pair.public_key().as_ref().try_into().map_err(|_| KeyTooShort)?;
+        Ok(Self { mac, pair: Arc::new(pair), public })
     }
 
-    /// Identifies the key without revealing it.
-    pub(crate) fn fingerprint(&self) -> Hash {
-        self.keyed(b"caudal ledger key 1")
+    /// Its public key, which identifies it without revealing it.
+    pub fn fingerprint(&self) -> PublicKey {
+        self.public
+    }
+
+    /// A signature that [`is_signed`] accepts with the public key.
+    pub(crate) fn sign(&self, text: &[u8]) -> Vec<u8> {
+        self.pair.sign(text).as_ref().to_vec()
     }
 
     /// The secret that signs the sandbox's tokens.
@@ -46,10 +67,18 @@ impl ChainKey {
     }
 
     fn keyed(&self, bytes: &[u8]) -> Hash {
-        let mut mac = self.0.clone();
-        mac.update(bytes);
-        mac.finalize().into_bytes().into()
+        keyed(&self.mac, bytes)
     }
+}
+
+fn keyed(mac: &Hmac<Sha256>, bytes: &[u8]) -> Hash {
+    let mut mac = mac.clone();
+    mac.update(bytes);
+    mac.finalize().into_bytes().into()
+}
+
+pub(crate) fn is_signed(text: &[u8], signature: &[u8], by: &PublicKey) -> bool {
+    UnparsedPublicKey::new(&ED25519, by).verify(text, signature).is_ok()
 }
 
 /// The present key, and those of its predecessors that were given.
@@ -79,9 +108,9 @@ impl Keyring {
         &self.retired
     }
 
-    /// The retired key with this fingerprint, if it was given.
-    pub(crate) fn find(&self, fingerprint: &[u8]) -> Option<&ChainKey> {
-        self.retired.iter().find(|key| key.fingerprint()[..] == *fingerprint)
+    /// The retired key of this pair, if it was given.
+    pub(crate) fn find(&self, public: &[u8]) -> Option<&ChainKey> {
+        self.retired.iter().find(|key| key.public[..] == *public)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::cli::output::print;
 use crate::clock::Clock;
 use crate::config::{Since, Verify};
 use crate::ledger::chain::Keyring;
-use crate::ledger::heads::{Heads, RecordedHeads, read_sealed};
+use crate::ledger::heads::{Heads, RecordedHeads, read_signed};
 use crate::ledger::store::proof::{self, Proof, Scope};
 
 /// Name of the file with the heads that the last sound full verification found. It is kept beside the recorded
@@ -32,7 +32,7 @@ impl Beginning {
     pub(super) fn new(path: &Path, recorded: &RecordedHeads, keys: &Keyring, verify: &Verify) -> Result<Self> {
         let sealed = |name| -> Result<(String, Heads)> {
             let path = path.with_extension(name);
-            Ok((path.display().to_string(), read_sealed(&path, keys, name)?))
+            Ok((path.display().to_string(), read_signed(&path, keys, name)?))
         };
         Ok(match verify.since {
             None if verify.resume => match sealed(CHECKPOINT)? {

@@ -8,6 +8,7 @@ use super::beginning::Beginning;
 use crate::cli::output::print;
 use crate::cli::{loss, rotate};
 use crate::db::audit::Finding;
+use crate::ledger::chain::ChainKey;
 use crate::ledger::heads::{Heads, RecordedHeads};
 use crate::ledger::store::proof::{self, Break, Checked, Missing as MissingBatch, Proof};
 
@@ -20,14 +21,14 @@ pub(super) fn is_complete(chain: &Proof) -> bool {
 }
 
 /// Records the heads in the data folder or at `--heads`. The folder is not created: an auditor has none.
-pub(super) fn record(mut recorded: RecordedHeads, path: &Path, heads: &Heads) -> Result<()> {
+pub(super) fn record(mut recorded: RecordedHeads, path: &Path, heads: &Heads, key: &ChainKey) -> Result<()> {
     if path.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
         return print(&format!(
             "  note    {} does not exist: truncation is detected only from recorded heads (--heads)",
             path.display()
         ));
     }
-    Ok(recorded.advance(heads)?)
+    Ok(recorded.advance(heads, key)?)
 }
 
 pub(super) fn print_checked(proof: &Proof, beginning: &Beginning) -> Result<()> {
@@ -64,7 +65,7 @@ pub(super) fn print_differences(differences: &[String]) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn print_chain(chain: &Proof, missing: &[MissingBatch], recorded: usize) -> Result<()> {
+pub(super) fn print_chain(chain: &Proof, missing: &[MissingBatch], recorded: &RecordedHeads) -> Result<()> {
     let state = |is_sound: bool| if is_sound { "ok    " } else { "BROKEN" };
     let chains = chain.heads.keys().filter(|chain_id| **chain_id != proof::RECORDS).count();
     print(&format!(
@@ -80,7 +81,11 @@ pub(super) fn print_chain(chain: &Proof, missing: &[MissingBatch], recorded: usi
     for complaint in complaints {
         print(&format!("          {complaint}"))?;
     }
-    print(&format!("  {}  each chain reaches its recorded head ({recorded} recorded)", state(missing.is_empty())))?;
+    let count = recorded.latest().len();
+    print(&format!("  {}  each chain reaches its recorded head ({count} recorded)", state(missing.is_empty())))?;
+    if let Some(signer) = recorded.signer() {
+        print(&format!("          signed with the key whose public key is {}", hex::encode(signer)))?;
+    }
     for MissingBatch { chain_id, seq, .. } in missing {
         let what = if *chain_id == proof::RECORDS {
             format!("audit record {seq}")

@@ -119,7 +119,7 @@ pub(super) fn closed(keys: &[RetiredKey]) -> BTreeMap<Uuid, Closed> {
     chains.collect()
 }
 
-pub(super) async fn is_retired(db: &mut PgConnection, fingerprint: &[u8]) -> Result<bool, sqlx::Error> {
+pub(in crate::ledger) async fn is_retired(db: &mut PgConnection, fingerprint: &[u8]) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar!(
         r#"select exists (select from retired_key where fingerprint = $1) as "is_retired!""#,
         fingerprint
