@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
-use crate::ledger::{sql, with_transfers};
+use crate::ledger::{account_and_payee, send, sql, with_transfers};
 use crate::process::{DataDir, Service, text};
 
 /// Undoes the last batch as a replica that never had it would.
@@ -71,6 +71,29 @@ fn a_host_stops_when_its_history_became_shorter_and_resumes_after_the_loss_was_a
             assert!(text(&refused.stderr).contains("'--by <BY>': must have 1 to 500"), "{}", text(&refused.stderr));
         }
     }
+}
+
+/// Ten seconds pass between two recordings of the heads.
+#[test]
+fn a_host_misses_what_it_committed_since_it_last_recorded_heads() {
+    let data = DataDir::new();
+    let log = data.0.join("log");
+    let mut service = Service::start_with(&data, Stdio::from(fs::File::create(&log).unwrap()));
+    let (account, payee) = account_and_payee(&service);
+    assert_eq!(send(&service, &account, &payee, "1.00"), 200);
+    sql(&data, LOSE_THE_LAST_BATCH);
+    assert_eq!(service.wait(), Some(1));
+    let logged = fs::read_to_string(&log).unwrap();
+    assert!(logged.contains("history was shortened or rewritten"), "{logged}");
+
+    let accept = data.run(&["accept-loss", "--reason", "failover of 4 May", "--by", "rosa"]);
+    let printed = text(&accept.stdout);
+    assert!(accept.status.success() && printed.contains("accepted as lost: batches"), "{printed}");
+    let service = Service::start(&data);
+    assert_eq!(send(&service, &account, &payee, "2.00"), 200);
+    service.stop();
+    let verify = data.run(&["verify"]);
+    assert!(verify.status.success(), "{}", text(&verify.stdout));
 }
 
 #[test]

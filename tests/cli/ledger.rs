@@ -31,7 +31,7 @@ pub(crate) fn with_transfers(data: &DataDir, count: usize) -> (String, String) {
     (account, payee)
 }
 
-fn account_and_payee(service: &Service) -> (String, String) {
+pub(crate) fn account_and_payee(service: &Service) -> (String, String) {
     let account = json!({"accountNumber": "1", "accountType": "checking"});
     let payee = json!({"name": "Luis", "accountNumber": "012180004643051249", "bankName": "BBVA"});
     let create = |path, body| service.must("POST", path, Some(body))["id"].as_str().unwrap().to_owned();

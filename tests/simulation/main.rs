@@ -16,9 +16,9 @@ mod leases;
 mod locks;
 mod operators;
 mod rail;
-mod rerun;
 #[path = "../random.rs"]
 mod random;
+mod rerun;
 mod tables;
 mod world;
 

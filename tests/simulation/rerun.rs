@@ -56,9 +56,8 @@ fn decide_again(again: &Model, tables: &Tables, seal: &Seal) -> Result<(), Strin
     let verdicts: Vec<_> =
         orders.iter().map(|(order, _)| owned_key(order).map_or(Verdict::Accepted, verdict)).collect();
     let asked = AtomicUsize::new(0);
-    let decide = |_: &str, _: Uuid, _: &Facts| -> Result<_, NoVerdict> {
-        Ok(verdicts[asked.fetch_add(1, Relaxed)].clone())
-    };
+    let decide =
+        |_: &str, _: Uuid, _: &Facts| -> Result<_, NoVerdict> { Ok(verdicts[asked.fetch_add(1, Relaxed)].clone()) };
     let transition = |_: Status, event: RailEvent| -> Result<_, NoVerdict> {
         Ok(Some(if event == RailEvent::Settled { Status::Completed } else { Status::Failed }))
     };

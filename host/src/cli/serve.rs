@@ -102,6 +102,7 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
         rail,
         program,
     };
+    let committed = config.ledger.committed.clone();
     let heads_paths: Vec<_> =
         [ledger::heads_path(&common.data_dir)].into_iter().chain(serve.heads_copy.clone()).collect();
     let _keys = provider.map(|provider| Abort(tokio::spawn(provider.run())));
@@ -110,7 +111,7 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
         ledger::keep_policy(&database, &key).await?;
         let host = Host::start(config, scoring, database.pool.clone()).await?;
         let (db, barrier, metrics) = (database.pool.clone(), database.barrier.clone(), host.app().models.metrics());
-        let keep = heads::keep(db, barrier, key.clone(), heads_paths.clone(), metrics.clone());
+        let keep = heads::keep(db, barrier, (key.clone(), committed.clone()), heads_paths.clone(), metrics.clone());
         let mut heads = Abort(tokio::spawn(keep));
         print(&banner(host.app(), &listeners)?)?;
         let stop = async {
@@ -127,7 +128,9 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
         }
         served?;
         drop(heads);
-        if let Err(error) = heads::record_last(&database.pool, &database.barrier, &key, &heads_paths).await {
+        if let Err(error) =
+            heads::record_last(&database.pool, &database.barrier, (&key, &committed), &heads_paths).await
+        {
             tracing::warn!(error = &error as &dyn std::error::Error, "cannot record the heads of the hash chains");
         }
         anyhow::Ok(())

@@ -21,6 +21,7 @@ use super::command::{Command, Outcome};
 use super::decide::decide;
 use super::job::{Caller, Job, LedgerConfig, LedgerError};
 use super::pace::{BATCH_LENGTH_MAX, Pace};
+use super::store::proof::Head;
 use super::store::{CommitError, Fate, Store};
 use super::writer::{LEASE, Writer};
 use crate::clock::Clock;
@@ -198,8 +199,7 @@ impl<S: Store> Batcher<S> {
             let span = tracing::debug_span!(target: SPANS, "commit");
             match self.store.commit(&batch, &seal, &context).instrument(span).await {
                 Ok(()) => {
-                    self.writer = Some(writer.after(seal.header.seq, seal.hash));
-                    self.committed(commands, seal.header.seq, begun);
+                    self.committed(commands, &writer, &seal, begun);
                     return Ok(outcomes);
                 }
                 Err(CommitError::LostRace) => {
@@ -216,8 +216,7 @@ impl<S: Store> Batcher<S> {
                     let tombstone = self.config.key.seal_tombstone(Uuid::new_v4(), &writer, now);
                     match self.settle(seal.header.batch_id, &tombstone).await? {
                         Fate::Committed => {
-                            self.writer = Some(writer.after(seal.header.seq, seal.hash));
-                            self.committed(commands, seal.header.seq, begun);
+                            self.committed(commands, &writer, &seal, begun);
                             return Ok(outcomes);
                         }
                         Fate::Never => self.writer = Some(writer.after(tombstone.header.seq, tombstone.hash)),
@@ -244,11 +243,14 @@ impl<S: Store> Batcher<S> {
         Ok(writer)
     }
 
-    fn committed(&self, commands: &[Command], seq: i64, begun: Instant) {
+    fn committed(&mut self, commands: &[Command], writer: &Writer, seal: &Seal, begun: Instant) {
+        let (chain_id, head) = (writer.chain_id, Head { seq: seal.header.seq, hash: seal.hash });
+        self.config.committed.add(chain_id, head);
+        self.writer = Some(writer.after(head.seq, head.hash));
         let metrics = self.models.metrics();
         metrics.batch_commands.observe(commands.len() as f64);
         metrics.commit_seconds.observe(begun.elapsed().as_secs_f64());
-        metrics.chain_seq.of([self.name]).set(seq);
+        metrics.chain_seq.of([self.name]).set(head.seq);
     }
 
     fn retries(&self, cause: &'static str) {

@@ -249,9 +249,8 @@ fn read(stored: StoredCommand, rows: &Rows) -> Option<Decided> {
         }
         StoredCommand::Open { account } => {
             let row = rows.accounts.get(account)?;
-            let is_credit = |it: &&TransferRow| {
-                it.kind == Kind::Opening.as_str() && it.credit_account_id == row.account_id
-            };
+            let is_credit =
+                |it: &&TransferRow| it.kind == Kind::Opening.as_str() && it.credit_account_id == row.account_id;
             let credit = rows.transfers.iter().find(is_credit);
             Command::Open(OpenAccount {
                 account_id: row.account_id,

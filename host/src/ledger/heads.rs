@@ -10,6 +10,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -18,8 +19,8 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::chain::{ChainKey, Keyring};
-use super::store::{Loss, is_retired};
 use super::store::proof::{self, Head, Missing};
+use super::store::{Loss, is_retired};
 use crate::clock::Clock;
 use crate::db::barrier::Barrier;
 use crate::metrics::Metrics;
@@ -30,7 +31,8 @@ pub use super::store::proof::Heads;
 /// What a host records, and `caudal verify` after it.
 const RECORDED: &str = "recorded";
 
-/// How often a running host records the heads. Truncation of batches younger than this goes undetected.
+/// How often a running host records the heads. Truncation of batches younger than this goes undetected if the host that
+/// committed them is gone too.
 const WRITE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Recorded heads of a chain, the latest ones: about ten minutes of a busy host.
@@ -55,6 +57,20 @@ pub enum HeadsError {
         "none of the recorded history of chain {0} is in the database: more than its end is gone, so it cannot be accepted as lost"
     )]
     Rewritten(Uuid),
+}
+
+/// What a host has committed since it started: what vanishes before it was recorded is missed as well.
+#[derive(Debug, Clone, Default)]
+pub struct Committed(Arc<Mutex<Heads>>);
+
+impl Committed {
+    pub(crate) fn add(&self, chain_id: Uuid, head: Head) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(chain_id, head);
+    }
+
+    fn heads(&self) -> Heads {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// What is signed.
@@ -150,13 +166,15 @@ impl RecordedHeads {
     /// Replaces the file atomically.
     fn write(&self, key: &ChainKey, purpose: &str) -> Result<(), HeadsError> {
         let line = |head: &Head| (head.seq, hex::encode(head.hash));
-        let chains = self.chains.iter().map(|(chain_id, heads)| (*chain_id, heads.iter().map(line).collect())).collect();
+        let chains =
+            self.chains.iter().map(|(chain_id, heads)| (*chain_id, heads.iter().map(line).collect())).collect();
         // Containers that share a folder may have the same process id.
         let temporary = self.path.with_extension(format!("json.{}", Uuid::new_v4()));
         let write = || -> io::Result<()> {
             let signed = serde_json::to_string(&Content { purpose: purpose.to_owned(), chains })?;
             let signature = hex::encode(key.sign(signed.as_bytes()));
-            let text = serde_json::to_string(&Signed { signed, public_key: hex::encode(key.fingerprint()), signature })?;
+            let text =
+                serde_json::to_string(&Signed { signed, public_key: hex::encode(key.fingerprint()), signature })?;
             let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
@@ -256,14 +274,24 @@ pub fn read_signed(path: &Path, keys: &Keyring, purpose: &str) -> Result<Heads, 
     if found.signer.is_none_or(is_known) { Ok(found.latest()) } else { Err(HeadsError::Foreign(path.to_owned())) }
 }
 
-/// Compares what is recorded with the database, then adds the current heads.
+/// Compares what is recorded, and what this host has committed, with the database, then adds the current heads.
 ///
 /// # Errors
 /// When a recorded head is gone, or the file or the database fails.
-async fn record(db: &PgPool, barrier: &Barrier, key: &ChainKey, path: &Path) -> Result<(), HeadsError> {
+async fn record(
+    db: &PgPool,
+    barrier: &Barrier,
+    (key, committed): (&ChainKey, &Committed),
+    path: &Path,
+) -> Result<(), HeadsError> {
     let mut recorded = off_threads(path, RecordedHeads::read).await?;
     let view = barrier.begin();
     let mut db = db.acquire().await?;
+    recorded.check_signer(&mut db, key).await?;
+    // Recorded even if it is gone, so that an operator can accept the loss.
+    let (ours, writer) = (committed.heads(), key.clone());
+    let added = off_threads(path, move |_| recorded.advance(&ours, &writer).map(|()| recorded));
+    let mut recorded = added.await?;
     recorded.check(&mut db, key).await?;
     let heads = proof::heads(&mut db).await?;
     drop(db);
@@ -287,16 +315,27 @@ async fn off_threads<T: Send + 'static>(
 ///
 /// # Errors
 /// When a recorded head is gone, or a file or the database fails.
-pub async fn record_last(db: &PgPool, barrier: &Barrier, key: &ChainKey, paths: &[PathBuf]) -> Result<(), HeadsError> {
+pub async fn record_last(
+    db: &PgPool,
+    barrier: &Barrier,
+    (key, committed): (&ChainKey, &Committed),
+    paths: &[PathBuf],
+) -> Result<(), HeadsError> {
     for path in paths {
-        record(db, barrier, key, path).await?;
+        record(db, barrier, (key, committed), path).await?;
     }
     Ok(())
 }
 
 /// Records the heads periodically, in each of these files. Ends only when a recorded head is gone. Safe to abort at any
 /// time.
-pub async fn keep(db: PgPool, barrier: Barrier, key: ChainKey, paths: Vec<PathBuf>, metrics: Metrics) -> HeadsError {
+pub async fn keep(
+    db: PgPool,
+    barrier: Barrier,
+    (key, committed): (ChainKey, Committed),
+    paths: Vec<PathBuf>,
+    metrics: Metrics,
+) -> HeadsError {
     for folder in paths.iter().filter_map(|path| path.parent()) {
         if let Err(error) = tokio::fs::create_dir_all(folder).await {
             tracing::warn!(%error, folder = %folder.display(), "cannot create the folder of the recorded heads");
@@ -307,7 +346,7 @@ pub async fn keep(db: PgPool, barrier: Barrier, key: ChainKey, paths: Vec<PathBu
         every.tick().await;
         let mut are_recorded = true;
         for path in &paths {
-            match record(&db, &barrier, &key, path).await {
+            match record(&db, &barrier, (&key, &committed), path).await {
                 Ok(()) => continue,
                 Err(error @ HeadsError::Gone { .. }) => {
                     tracing::error!(%error, "stopping");
@@ -428,8 +467,9 @@ mod tests {
     #[test]
     fn hosts_that_share_a_file_do_not_disturb_each_other() {
         let file = PathBuf::from(format!("/tmp/caudal-heads.{}", Uuid::new_v4()));
-        let write =
-            |byte| (0..200).for_each(|seq| RecordedHeads::read(&file).unwrap().resume(&heads(seq, byte), &key(1)).unwrap());
+        let write = |byte| {
+            (0..200).for_each(|seq| RecordedHeads::read(&file).unwrap().resume(&heads(seq, byte), &key(1)).unwrap())
+        };
         std::thread::scope(|scope| [1, 2].into_iter().for_each(|byte| drop(scope.spawn(move || write(byte)))));
         fs::remove_file(&file).unwrap();
     }

@@ -10,6 +10,7 @@ use tracing::Span;
 use super::batch::Terms;
 use super::chain::ChainKey;
 use super::command::{Command, Outcome};
+use super::heads::Committed;
 use super::jitter::Jitter;
 use crate::db::session::is_outage;
 use crate::metrics::Metrics;
@@ -65,11 +66,13 @@ pub struct LedgerConfig {
     pub jitter: Jitter,
     /// How long commands wait for a new primary, beyond the usual waits.
     pub failover_wait: Duration,
+    /// Where batchers put what they committed.
+    pub committed: Committed,
 }
 
 impl LedgerConfig {
     pub fn new(terms: Terms, key: ChainKey) -> Self {
-        Self { terms, key, jitter: Jitter::system(), failover_wait: Duration::ZERO }
+        Self { terms, key, jitter: Jitter::system(), failover_wait: Duration::ZERO, committed: Committed::default() }
     }
 }
 

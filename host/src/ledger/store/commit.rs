@@ -66,7 +66,8 @@ async fn write_money(
     context: &Context,
     commit_by: Option<OffsetDateTime>,
 ) -> Result<(), sqlx::Error> {
-    let Header { chain_id, seq, batch_id, moment, commands, rules, digests, prev_hash, transfer_ids, .. } = &seal.header;
+    let Header { chain_id, seq, batch_id, moment, commands, rules, digests, prev_hash, transfer_ids, .. } =
+        &seal.header;
     let rows = &seal.rows;
     let accounts: Vec<Uuid> = batch.balances.keys().map(|(account_id, _)| *account_id).collect();
     let before: Vec<_> = batch.balances.iter().map(|(key, change)| BalanceRow::of(*key, &change.before)).collect();
