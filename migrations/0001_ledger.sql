@@ -260,7 +260,10 @@ create table ledger_batch (
     rules_epoch bigint not null default 0,
     -- Transfers that got a status here, in the order of their ids: the events of this batch.
     transfer_ids uuid[] not null default '{}',
-    -- SHA-256 over the rows that this batch wrote to each of eight tables, in the order of host/src/ledger/rows.rs.
+    -- The root of a Merkle tree over the decisions of models that it rested on: of none.
+    decisions bytea not null default sha256('') constraint batch_decisions check (octet_length(decisions) = 32),
+    -- The roots of Merkle trees over the rows that this batch wrote to each of eight tables, in the order of
+    -- host/src/ledger/rows.rs.
     digests bytea not null constraint batch_digests check (octet_length(digests) = 256),
     -- The hash of the batch before, and the keyed hash over it and everything in this row.
     prev_hash bytea not null constraint batch_prev_hash check (octet_length(prev_hash) = 32),

@@ -138,7 +138,7 @@ fn a_named_file_of_heads_has_to_hold_some_and_is_written_on_request_only() {
     refused(&verify(&["--since", "1h"]), "--record-heads` once");
     refused(&data.run(&["accept-loss", "--reason", "x", "--heads", file.to_str().unwrap()]), "there are no heads");
     let written = fs::read_to_string(&own).unwrap();
-    for altered in ["{}", &written.replacen("recorded", "Recorded", 1)] {
+    for altered in ["{}".to_owned(), written.replacen("recorded", "Recorded", 1)] {
         fs::write(&file, altered).unwrap();
         let refused = verify(&[]);
         assert!(text(&refused.stderr).contains("or was altered"), "{}", text(&refused.stderr));

@@ -100,7 +100,7 @@ impl Recorded {
         let losses = self.file().losses(&mut self.db, &key(), ("a failover", "ops"), CONTEXT.now).await.unwrap();
         store::accept(&mut self.db, &key(), &losses).await.unwrap();
         self.file().check(&mut self.db, &key()).await.unwrap();
-        self.file().resume(&proof::heads(&mut self.db).await.unwrap()).unwrap();
+        self.file().resume(&proof::heads(&mut self.db).await.unwrap(), &key()).unwrap();
         losses.iter().map(|it| (it.chain_id, it.from_seq, it.to_seq)).collect()
     }
 }

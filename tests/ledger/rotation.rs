@@ -1,10 +1,12 @@
 //! Replacing the ledger's key: what each key proves afterwards, and that the old one is good for nothing else.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use caudal::domain::money::Money;
 use caudal::ledger::batch::{Context, Terms};
 use caudal::ledger::chain::{ChainKey, Keyring};
+use caudal::ledger::heads::{HeadsError, RecordedHeads};
 use caudal::ledger::store::proof::{self, Proof, RECORDS, Scope, Watch};
 use caudal::ledger::store::{self, Cause, Loss, OpenError, Postgres, RotateError, Store as _};
 use caudal::ledger::writer::Writer;
@@ -95,6 +97,22 @@ async fn both_keys_prove_everything_and_the_new_one_what_is_new(db: PgPool) {
     }
     // A wrong key among the retired ones proves nothing.
     assert_eq!(prove(&mut connection, &second(), &[third()]).await.unproven, 22);
+}
+
+/// The file of a host that was stopped meanwhile was signed with the old key.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn recorded_heads_count_if_one_of_the_ledgers_keys_signed_them(db: PgPool) {
+    fill(&db).await;
+    let mut connection = db.acquire().await.unwrap();
+    let heads = proof::heads(&mut connection).await.unwrap();
+    rotate(&db, &key(), &second()).await.unwrap();
+    for (signer, is_ours) in [(key(), true), (second(), true), (third(), false)] {
+        let path = PathBuf::from(format!("/tmp/caudal-heads.{}", Uuid::new_v4()));
+        RecordedHeads::read(&path).unwrap().advance(&heads, &signer).unwrap();
+        let checked = RecordedHeads::read(&path).unwrap().check(&mut connection, &second()).await;
+        std::fs::remove_file(&path).unwrap();
+        assert!(matches!((checked, is_ours), (Ok(()), true) | (Err(HeadsError::Foreign(_)), false)), "{is_ours}");
+    }
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -1,5 +1,5 @@
-//! Decides again what the batches stored, from an empty ledger and in the order of their moments: it gives the same bytes.
-//! Only the verdicts of the rules are taken over.
+//! Decides again what the batches stored, from an empty ledger and in the order of their moments: it gives the same
+//! bytes. Only the verdicts of the rules are taken over.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -38,8 +38,10 @@ fn decide_again(again: &Model, tables: &Tables, seal: &Seal) -> Result<(), Strin
     let writer = Writer { chain_id, stripe, next_seq, head, holder };
     let commands: Vec<Command> = decided.iter().map(|it| it.command.clone()).collect();
     let orders: Vec<_> = decided.iter().filter_map(|it| it.command.order().zip(it.read.as_ref())).collect();
-    // What belongs to users.
-    for (order, read) in &orders {
+    // What belongs to users. Of a payee, a refused order says less than a hold, and that less than a transfer.
+    let mut reads = orders.clone();
+    reads.sort_by_key(|(_, read)| (!read.payee.bank.is_empty(), !read.payee.name.is_empty()));
+    for (order, read) in reads {
         again.tables().payees.insert(order.to_beneficiary_id, read.payee.clone());
     }
     let mut state = State::default();
@@ -54,7 +56,7 @@ fn decide_again(again: &Model, tables: &Tables, seal: &Seal) -> Result<(), Strin
     };
     let owned_key = |order: &caudal::ledger::Order| order.key.clone().map(|key| (order.owner.clone(), key));
     let verdicts: Vec<_> =
-        orders.iter().map(|(order, _)| owned_key(order).map_or(Verdict::Accepted, verdict)).collect();
+        orders.iter().map(|(order, _)| owned_key(order).map_or(Verdict::Accepted, &verdict)).collect();
     let asked = AtomicUsize::new(0);
     let decide =
         |_: &str, _: Uuid, _: &Facts| -> Result<_, NoVerdict> { Ok(verdicts[asked.fetch_add(1, Relaxed)].clone()) };

@@ -22,6 +22,15 @@ const VIOLATIONS_MAX: usize = 10;
 /// Limited because details are stored forever, with idempotency keys.
 const DETAIL_CHARS_MAX: usize = 500;
 
+/// What decides.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DeployedRules {
+    /// SHA-256 of the component's bytes; empty if there is none.
+    pub digest: Vec<u8>,
+    /// Of the deployment; 0 if the component came with the program.
+    pub epoch: i64,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
     /// Above zero.

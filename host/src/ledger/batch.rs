@@ -9,7 +9,7 @@ use super::command::{ByHand, Command, OpenAccount};
 use crate::domain::clabe::{Clabe, ClabeRange};
 use crate::domain::hold::{self, Hold, OwnedHold};
 use crate::domain::money::Money;
-use crate::domain::rules::{Facts, Verdict, Violation};
+use crate::domain::rules::{DeployedRules, Facts, Verdict, Violation};
 use crate::domain::transfer::{Kind, RailEvent, RailName, Reason, Status, Transfer};
 
 /// Account and stripe.
@@ -327,15 +327,6 @@ pub struct Read {
     pub payee: Payee,
     pub per_transfer_limit: Option<Money>,
     pub per_day_limit: Option<Money>,
-}
-
-/// Transfer rules in service.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct DeployedRules {
-    /// Of the component; empty if there is none.
-    pub digest: Vec<u8>,
-    /// Of the deployment; 0 if the component came with the program.
-    pub epoch: i64,
 }
 
 /// Everything that a batch writes.

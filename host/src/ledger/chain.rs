@@ -1,6 +1,6 @@
 //! A hash chain over each writer's batches, which makes changes to history detectable.
 //!
-//! A batch carries a digest of its rows in each table, and a hash over these digests, its own row and the previous
+//! A batch carries the root of a Merkle tree over its rows, and a hash over this root, its own row and the previous
 //! batch's hash. The hash is keyed: write access to the database suffices to change rows, but not to recompute
 //! the chain. The key alone does not reveal truncation; for that, hosts record the chains' heads outside the
 //! database.
@@ -8,12 +8,15 @@
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::batch::{Batch, Context, DeployedRules, Terms};
+use super::batch::{Batch, Context, Decided, Terms};
 use super::commands;
 use super::rows::{Digests, Rows};
 use super::writer::Writer;
+use crate::domain::rules::DeployedRules;
 use crate::sealing::digest::{Digest, Hash};
+use crate::sealing::merkle;
 
+pub use super::rows::tree::Inclusion;
 pub use crate::sealing::{ChainKey, KeyTooShort, Keyring};
 
 /// How many rows a batch writes, and how much money it moves.
@@ -69,7 +72,16 @@ pub struct Header {
     /// Transfers with a new status, in ascending order.
     pub transfer_ids: Vec<Uuid>,
     pub digests: Digests,
+    /// Of a Merkle tree over the decisions of the models that its transfers rested on: none is stored yet.
+    pub decisions: Hash,
     pub prev_hash: Hash,
+}
+
+impl Header {
+    /// Of the Merkle tree over the batch's rows: its upper part is one over the tables.
+    pub fn root(&self) -> Hash {
+        merkle::root(&self.digests)
+    }
 }
 
 /// A batch's rows, and what proves them.
@@ -78,6 +90,13 @@ pub struct Seal {
     pub header: Header,
     pub hash: Hash,
     pub rows: Rows,
+}
+
+impl Seal {
+    /// The terms of the batch, and what was decided under them; `None` for a tombstone.
+    pub fn decided(&self) -> Option<(Terms, Vec<Decided>)> {
+        commands::decode(&self.header.commands, &self.rows)
+    }
 }
 
 impl ChainKey {
@@ -94,7 +113,7 @@ impl ChainKey {
         record.int(header.rules.epoch);
         record.int(i64::try_from(header.transfer_ids.len()).unwrap_or(i64::MAX));
         header.transfer_ids.iter().for_each(|id| record.uuid(*id));
-        header.digests.iter().chain([&header.prev_hash]).for_each(|digest| record.bytes(digest));
+        [header.root(), header.decisions, header.prev_hash].iter().for_each(|digest| record.bytes(digest));
         self.seal_digest(record)
     }
 
@@ -124,6 +143,7 @@ impl ChainKey {
             rules: batch.rules.clone(),
             transfer_ids: rows.statuses.iter().map(|status| status.transfer_id).collect(),
             digests: rows.digests(),
+            decisions: merkle::root(&[]),
             prev_hash: writer.head,
         };
         let hash = self.hash(&header);

@@ -1,16 +1,15 @@
 //! What a batch decided, in the form that it is stored in: with the batch's rows, everything that
 //! [`apply`](mod@super::apply) needs to decide it again.
 //!
-//! A command says only what no row of its batch says; for the rest it names its row, so nothing about a person is stored
-//! twice. Of a refused order no row has more than the key: its command has the payee's number, without name and bank, and
-//! what the sender wrote. Rows do not tell either whether a payee's number had been issued; the transfer's rail does.
+//! A command says only what no row of its batch says; for the rest it names its row, so nothing about a person is
+//! stored twice. Of a refused order no row has more than the key: its command has the payee's number, without name and
+//! bank, and what the sender wrote. Whether a payee's number had been issued by then, the transfer's rail tells.
 
 use serde::{Deserialize, Serialize};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
 use super::batch::{Decided, FROZEN, Payee, Read, Terms};
-use super::chain::Seal;
 use super::command::{ByHand, Command, Freeze, Fund, OpenAccount, Order, PaymentReport, PlaceHold, ReleaseHold};
 use super::rows::{AccountEventRow, KeyRow, Rows, TransferRow};
 use crate::db::transfers::read_remittance;
@@ -36,8 +35,8 @@ struct Stored {
     commands: Vec<StoredCommand>,
 }
 
-/// A number is the place of a row among those of its table, in the order of its primary key. The order of the variants is
-/// part of the format.
+/// A number is the place of a row among those of its table, in the order of its primary key. The order of the variants
+/// is part of the format.
 #[derive(Serialize, Deserialize)]
 enum StoredCommand {
     Open { account: usize },
@@ -176,21 +175,19 @@ fn store_refused(order: &Order, lifetime: Option<Duration>, read: &Read, rows: &
     Some(StoredCommand::Refused { key, request: Box::new(request), order: store_order(order, read) })
 }
 
-impl Seal {
-    /// The terms of the batch, and what was decided under them. `None` if they do not belong to its rows.
-    pub fn decided(&self) -> Option<(Terms, Vec<Decided>)> {
-        let stored: Stored = postcard::from_bytes(&self.header.commands).ok()?;
-        let terms = Terms {
-            rail: RailName::parse(&stored.rail)?,
-            cooling_seconds: stored.cooling_seconds,
-            per_transfer_limit: stored.per_transfer_limit.map(Money::from_minor),
-            per_day_limit: stored.per_day_limit.map(Money::from_minor),
-            pending_max: stored.pending_max,
-            on_us: stored.on_us.map(|range| range.parse()).transpose().ok()?,
-        };
-        let decided = stored.commands.into_iter().map(|command| read(command, &self.rows));
-        Some((terms, decided.collect::<Option<_>>()?))
-    }
+/// The terms of a batch, and what was decided under them. `None` if that does not belong to these rows.
+pub(super) fn decode(encoded: &[u8], rows: &Rows) -> Option<(Terms, Vec<Decided>)> {
+    let stored: Stored = postcard::from_bytes(encoded).ok()?;
+    let terms = Terms {
+        rail: RailName::parse(&stored.rail)?,
+        cooling_seconds: stored.cooling_seconds,
+        per_transfer_limit: stored.per_transfer_limit.map(Money::from_minor),
+        per_day_limit: stored.per_day_limit.map(Money::from_minor),
+        pending_max: stored.pending_max,
+        on_us: stored.on_us.map(|range| range.parse()).transpose().ok()?,
+    };
+    let decided = stored.commands.into_iter().map(|command| read(command, rows));
+    Some((terms, decided.collect::<Option<_>>()?))
 }
 
 fn read(stored: StoredCommand, rows: &Rows) -> Option<Decided> {

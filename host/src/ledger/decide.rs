@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use uuid::Uuid;
 
 use super::apply::apply;
-use super::batch::{Batch, Context, DeployedRules, NoVerdict, Policy, State};
+use super::batch::{Batch, Context, NoVerdict, Policy, State};
 use super::command::{Command, Outcome};
 use super::job::LedgerError;
 use crate::domain::model::ModelKind;
@@ -74,8 +74,6 @@ pub(super) async fn decide(
             decisions.iter().map(|(id, facts, verdict)| Decision::by_rules(version, *id, facts, verdict)).collect();
         log.append(records?).await?;
     }
-    batch.rules = snapshot
-        .rules()
-        .map_or_else(DeployedRules::default, |(digest, epoch)| DeployedRules { digest: digest.0.to_vec(), epoch });
+    batch.rules = snapshot.rules();
     Ok((batch, outcomes))
 }

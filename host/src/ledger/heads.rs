@@ -5,15 +5,13 @@
 //!
 //! The files are signed, so that anybody with the ledger's public key can check who wrote one and what for.
 
-use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::{self, ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+mod file;
+
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -24,7 +22,8 @@ use super::store::{Loss, is_retired};
 use crate::clock::Clock;
 use crate::db::barrier::Barrier;
 use crate::metrics::Metrics;
-use crate::sealing::{PublicKey, is_signed};
+use crate::sealing::PublicKey;
+use file::Chains;
 
 pub use super::store::proof::Heads;
 
@@ -73,30 +72,13 @@ impl Committed {
     }
 }
 
-/// What is signed.
-#[derive(Serialize, Deserialize)]
-struct Content {
-    purpose: String,
-    /// Oldest first: number and hash.
-    chains: BTreeMap<Uuid, Vec<(i64, String)>>,
-}
-
-/// A file as it is stored. All but `signed`, which is a [`Content`], is in hexadecimal.
-#[derive(Serialize, Deserialize)]
-struct Signed {
-    signed: String,
-    public_key: String,
-    signature: String,
-}
-
 /// A file of recorded heads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedHeads {
     path: PathBuf,
     /// `None` if there is no file.
     signer: Option<PublicKey>,
-    /// Oldest first.
-    chains: BTreeMap<Uuid, Vec<Head>>,
+    chains: Chains,
 }
 
 impl RecordedHeads {
@@ -110,15 +92,10 @@ impl RecordedHeads {
 
     fn read_for(path: &Path, purpose: &str) -> Result<Self, HeadsError> {
         let path = path.to_owned();
-        let text = match fs::read_to_string(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Ok(Self { path, signer: None, chains: BTreeMap::new() });
-            }
-            text => text.map_err(|error| HeadsError::File(path.clone(), error))?,
-        };
-        match parse_file(&text, purpose) {
-            Some((signer, chains)) => Ok(Self { path, signer: Some(signer), chains }),
-            None => Err(HeadsError::Unreadable(path)),
+        match file::read(&path, purpose) {
+            Ok((signer, chains)) => Ok(Self { path, signer, chains }),
+            Err(error) if error.kind() == ErrorKind::InvalidData => Err(HeadsError::Unreadable(path)),
+            Err(error) => Err(HeadsError::File(path, error)),
         }
     }
 
@@ -152,7 +129,7 @@ impl RecordedHeads {
     /// # Errors
     /// When the file cannot be written.
     pub fn advance(&mut self, heads: &Heads, key: &ChainKey) -> Result<(), HeadsError> {
-        if self.add(heads, false) { self.write(key, RECORDED) } else { Ok(()) }
+        if self.add(heads, false) { write(&self.path, &self.chains, key, RECORDED) } else { Ok(()) }
     }
 
     /// Adds heads after a loss was accepted: they may be before the recorded ones.
@@ -160,30 +137,7 @@ impl RecordedHeads {
     /// # Errors
     /// When the file cannot be written.
     pub fn resume(&mut self, heads: &Heads, key: &ChainKey) -> Result<(), HeadsError> {
-        if self.add(heads, true) { self.write(key, RECORDED) } else { Ok(()) }
-    }
-
-    /// Replaces the file atomically.
-    fn write(&self, key: &ChainKey, purpose: &str) -> Result<(), HeadsError> {
-        let line = |head: &Head| (head.seq, hex::encode(head.hash));
-        let chains =
-            self.chains.iter().map(|(chain_id, heads)| (*chain_id, heads.iter().map(line).collect())).collect();
-        // Containers that share a folder may have the same process id.
-        let temporary = self.path.with_extension(format!("json.{}", Uuid::new_v4()));
-        let write = || -> io::Result<()> {
-            let signed = serde_json::to_string(&Content { purpose: purpose.to_owned(), chains })?;
-            let signature = hex::encode(key.sign(signed.as_bytes()));
-            let text =
-                serde_json::to_string(&Signed { signed, public_key: hex::encode(key.fingerprint()), signature })?;
-            let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&temporary, &self.path)
-        };
-        write().map_err(|error| {
-            let _ = fs::remove_file(&temporary);
-            HeadsError::File(self.path.clone(), error)
-        })
+        if self.add(heads, true) { write(&self.path, &self.chains, key, RECORDED) } else { Ok(()) }
     }
 
     /// Fails unless the file is signed with the ledger's key, or with one that it retired.
@@ -261,7 +215,11 @@ impl RecordedHeads {
 /// When the file cannot be written.
 pub fn write_signed(path: &Path, heads: &Heads, key: &ChainKey, purpose: &str) -> Result<(), HeadsError> {
     let chains = heads.iter().map(|(chain_id, head)| (*chain_id, vec![*head])).collect();
-    RecordedHeads { path: path.to_owned(), signer: None, chains }.write(key, purpose)
+    write(path, &chains, key, purpose)
+}
+
+fn write(path: &Path, chains: &Chains, key: &ChainKey, purpose: &str) -> Result<(), HeadsError> {
+    file::write(path, chains, key, purpose).map_err(|error| HeadsError::File(path.to_owned(), error))
 }
 
 /// Reads such a file; empty if there is none.
@@ -365,31 +323,14 @@ pub async fn keep(
     }
 }
 
-/// Who signed the heads of a file, if it is for this purpose.
-fn parse_file(text: &str, purpose: &str) -> Option<(PublicKey, BTreeMap<Uuid, Vec<Head>>)> {
-    let file: Signed = serde_json::from_str(text).ok()?;
-    let signer = parse(&file.public_key)?;
-    let content: Content = serde_json::from_str(&file.signed).ok()?;
-    let signature = hex::decode(&file.signature).ok()?;
-    if content.purpose != purpose || !is_signed(file.signed.as_bytes(), &signature, &signer) {
-        return None;
-    }
-    let head = |(seq, hash): (i64, String)| Some(Head { seq, hash: parse(&hash)? });
-    let heads = |heads: Vec<_>| heads.into_iter().map(head).collect::<Option<_>>();
-    let chains = content.chains.into_iter().map(|(chain_id, all)| Some((chain_id, heads(all)?)));
-    Some((signer, chains.collect::<Option<_>>()?))
-}
-
-fn parse(hex: &str) -> Option<[u8; 32]> {
-    let mut hash = [0; 32];
-    hex::decode_to_slice(hex, &mut hash).ok().map(|()| hash)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::db::durability::Durability;
     use crate::db::timeline::Timeline;
+    use crate::sealing::is_signed;
 
     const CHAIN: Uuid = Uuid::from_u128(1);
 

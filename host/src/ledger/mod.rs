@@ -12,7 +12,7 @@ pub mod batch;
 mod batcher;
 pub mod chain;
 mod command;
-pub mod commands;
+mod commands;
 mod counts;
 mod decide;
 pub mod expiry;

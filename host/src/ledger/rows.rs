@@ -1,6 +1,7 @@
 //! The rows of the ledger's tables, each declared once: the same struct is sealed, written and read back.
 
 mod codec;
+pub(super) mod tree;
 
 use time::{Date, OffsetDateTime};
 use uuid::Uuid;
@@ -170,7 +171,7 @@ rows! {
 /// How many tables a batch's rows are in.
 pub(crate) const TABLES: usize = 8;
 
-/// A digest of a batch's rows in each table.
+/// The root of a tree over a batch's rows in each table.
 pub(crate) type Digests = [Hash; TABLES];
 
 /// The rows that a batch inserts, each table's in the order of its primary key.
@@ -309,24 +310,6 @@ impl Rows {
         rows.holds.sort_by_key(|row| row.hold_id);
         rows.account_events.sort_by_key(|row| (row.account_id, row.ordinal));
         rows
-    }
-
-    pub(super) fn digests(&self) -> Digests {
-        fn digest<R: Row>(rows: &[R]) -> Hash {
-            let mut digest = Digest::new(R::table().as_bytes());
-            rows.iter().for_each(|row| row.add_to(&mut digest));
-            digest.finish()
-        }
-        [
-            digest(&self.accounts),
-            digest(&self.transfers),
-            digest(&self.statuses),
-            digest(&self.entries),
-            digest(&self.keys),
-            digest(&self.holds),
-            digest(&self.hold_ends),
-            digest(&self.account_events),
-        ]
     }
 
     /// How many rows of holds, of their ends and of account events.

@@ -1,6 +1,7 @@
 //! Keyed hashes of rows, and signatures of files: whoever can write to the database but lacks the key cannot make one.
 
 pub(crate) mod digest;
+pub(crate) mod merkle;
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use self::digest::{Digest, Hash};
 /// Shortest key, in bytes: the length of the hash.
 const KEY_BYTES_MIN: usize = 32;
 
-/// HKDF-Expand of the ledger's key with this text, of which the last byte counts the blocks, is the seed of its key pair.
+/// HKDF-Expand of the ledger's key with this text is the seed of its key pair. The last byte counts the blocks.
 const SEED: &[u8] = b"caudal Ed25519 seed 1\x01";
 
 /// An Ed25519 key, with which anybody can check what the ledger's key signed.

@@ -4,7 +4,7 @@ use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::domain::rules::Violation;
-use crate::sealing::digest::Digest;
+use crate::sealing::digest::{Digest, Hash};
 
 /// A row of a table.
 pub(crate) trait Row {
@@ -14,6 +14,13 @@ pub(crate) trait Row {
 
     /// Every field but those that are [`Unsealed`].
     fn add_to(&self, digest: &mut Digest);
+
+    /// Its leaf in the tree of its batch.
+    fn leaf(&self) -> Hash {
+        let mut digest = Digest::new(Self::table().as_bytes());
+        self.add_to(&mut digest);
+        digest.finish()
+    }
 
     fn table() -> &'static str {
         Self::VIEW.trim_end_matches("_row")

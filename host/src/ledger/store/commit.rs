@@ -66,8 +66,9 @@ async fn write_money(
     context: &Context,
     commit_by: Option<OffsetDateTime>,
 ) -> Result<(), sqlx::Error> {
-    let Header { chain_id, seq, batch_id, moment, commands, rules, digests, prev_hash, transfer_ids, .. } =
-        &seal.header;
+    let Header {
+        chain_id, seq, batch_id, moment, commands, rules, decisions, digests, prev_hash, transfer_ids, ..
+    } = &seal.header;
     let rows = &seal.rows;
     let accounts: Vec<Uuid> = batch.balances.keys().map(|(account_id, _)| *account_id).collect();
     let before: Vec<_> = batch.balances.iter().map(|(key, change)| BalanceRow::of(*key, &change.before)).collect();
@@ -168,7 +169,7 @@ async fn write_money(
             chain_id, seq, batch_id, created_at, users_meant, users_written, balances_meant, balances_written,
             balances_explained, transfers_meant, transfers_written, transfers_debited, moves_meant, moves_written,
             statuses_meant, statuses_written, entries_meant, entries_written, keys_meant, keys_written, debits, credits,
-            operations_meant, operations_written, moment, commands, rules, rules_epoch, transfer_ids, digests, prev_hash,
+            operations_meant, operations_written, moment, commands, rules, rules_epoch, decisions, transfer_ids, digests, prev_hash,
             hash
         )
         select $1, $2, $18, $3,
@@ -184,7 +185,7 @@ async fn write_money(
             cardinality($15) + cardinality($16) + cardinality($17),
             (select count(*) from placed) + (select least(count(*), (select count(*) from ended)) from released)
                 + (select count(*) from turned),
-            $24, $25, $26, $27, $19, $20, $21, $22
+            $24, $25, $26, $27, $28, $19, $20, $21, $22
         "#,
         chain_id,
         seq,
@@ -213,6 +214,7 @@ async fn write_money(
         commands,
         rules.digest,
         rules.epoch,
+        &decisions[..],
     )
     .execute(db)
     .await?;

@@ -100,7 +100,10 @@ async fn load_transfers(db: &mut PgConnection, commands: &[Command], state: &mut
         from transfer t
         cross join lateral (
             select count(*)::smallint as statuses, max(b.moment) as moment
-            from transfer_event v join ledger_batch b using (chain_id, seq) where v.transfer_id = t.transfer_id
+            from transfer_event v cross join lateral (
+                select moment from ledger_batch b where b.chain_id = v.chain_id and b.seq = v.seq limit 1
+            ) as b
+            where v.transfer_id = t.transfer_id
         ) as v
         where t.transfer_id = any($1) and t.kind = 'spei'
         "#,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::db::deployments::Deployment;
 use crate::domain::model::{Digest, ModelKind, is_older};
-use crate::domain::rules::{Facts, Verdict};
+use crate::domain::rules::{DeployedRules, Facts, Verdict};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::models::observing::trial::Trial;
 use crate::models::publishing::published::Source;
@@ -180,9 +180,10 @@ impl Registry {
         }
     }
 
-    /// The transfer rules in service, and the epoch of their deployment.
-    pub fn rules(&self) -> Option<(Digest, i64)> {
-        self.rules.as_deref().map(|rules| (rules.component.identity().digest, self.rules_epoch))
+    /// The transfer rules in service.
+    pub fn rules(&self) -> DeployedRules {
+        let digest = self.rules.as_deref().map(|rules| rules.component.identity().digest.0.to_vec());
+        digest.map_or_else(DeployedRules::default, |digest| DeployedRules { digest, epoch: self.rules_epoch })
     }
 
     /// Decides on a transfer. There is no fallback.

@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::report::{Head, Proof};
-use crate::ledger::batch::DeployedRules;
+use crate::domain::rules::DeployedRules;
 use crate::ledger::chain::{ChainKey, Counts, Header, Keyring};
 use crate::ledger::store::codec::{digests_from_bytes, hash_from_bytes};
 use crate::ledger::store::losses::Loss;
@@ -37,6 +37,7 @@ pub(in crate::ledger::store) struct BatchRow {
     commands: Vec<u8>,
     rules: Vec<u8>,
     rules_epoch: i64,
+    decisions: Vec<u8>,
 }
 
 impl BatchRow {
@@ -68,6 +69,7 @@ impl BatchRow {
             rules: DeployedRules { digest: self.rules.clone(), epoch: self.rules_epoch },
             transfer_ids: self.transfer_ids.clone(),
             digests: digests_from_bytes(&self.digests),
+            decisions: hash(&self.decisions)?,
             prev_hash: hash(&self.prev_hash)?,
         };
         Ok((header, hash(&self.hash)?))
@@ -170,7 +172,7 @@ pub(super) async fn next(
         )
         select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
             statuses_meant, entries_meant, keys_meant, debits, transfer_ids, digests, prev_hash, hash,
-            operations_meant, moment, commands, rules, rules_epoch
+            operations_meant, moment, commands, rules, rules_epoch, decisions
         from (select *, (sum(rows) over (order by seq))::bigint - rows as before from next) as n
         where before < $5::bigint order by seq
         "#,
@@ -195,7 +197,7 @@ pub(super) async fn at_or_before(
         r#"
         select chain_id, seq, batch_id, created_at, users_meant, balances_meant, transfers_meant, moves_meant,
             statuses_meant, entries_meant, keys_meant, debits, transfer_ids, digests, prev_hash, hash,
-            operations_meant, moment, commands, rules, rules_epoch
+            operations_meant, moment, commands, rules, rules_epoch, decisions
         from ledger_batch where chain_id = $1 and seq <= $2 order by seq desc limit 1
         "#,
         chain_id,

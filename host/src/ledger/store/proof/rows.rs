@@ -11,7 +11,8 @@ use crate::db::audit::Slice;
 use crate::ledger::rows::{
     AccountEventRow, AccountRow, Digests, EntryRow, HoldEndRow, HoldRow, KeyRow, Row, StatusRow, TransferRow,
 };
-use crate::sealing::digest::Digest;
+use crate::sealing::digest::Hash;
+use crate::sealing::merkle;
 
 /// A row and the number of its batch.
 struct Stored<R> {
@@ -80,18 +81,17 @@ async fn compare<R: Row>(
     batches: &BTreeMap<i64, Digests>,
     proof: &mut Proof,
 ) -> Result<(), sqlx::Error> {
-    let begin = |seq: &i64| (*seq, Digest::new(R::table().as_bytes()));
-    let mut found: BTreeMap<i64, Digest> = batches.keys().map(begin).collect();
+    let mut found: BTreeMap<i64, Vec<Hash>> = batches.keys().map(|seq| (*seq, Vec::new())).collect();
     while let Some(Stored { seq, row }) = rows.try_next().await? {
         proof.watch.row(R::table());
         proof.checked.accounts += i64::from(place == 0);
         match found.get_mut(&seq) {
-            Some(digest) => row.add_to(digest),
+            Some(leaves) => leaves.push(row.leaf()),
             None => proof.add((chain_id, seq), homeless(R::table())),
         }
     }
-    for ((seq, digests), digest) in batches.iter().zip(found.into_values()) {
-        if digest.finish() != digests[place] {
+    for ((seq, digests), leaves) in batches.iter().zip(found.into_values()) {
+        if merkle::root(&leaves) != digests[place] {
             proof.add((chain_id, *seq), format!("its {} rows were altered", R::table()));
         }
     }
