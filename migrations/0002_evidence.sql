@@ -11,19 +11,21 @@ create table ledger_key (
 -- Append-only. Each row and its heads are covered by an audit record under the present key.
 create table retired_key (
     fingerprint bytea primary key constraint retired_key_fingerprint check (octet_length(fingerprint) = 32),
-    -- The last audit record that the key sealed.
+    -- The last audit record of the first chain that the key sealed.
     last_record bigint not null constraint retired_key_last_record unique,
     reason text not null,
     retired_by text not null,
     retired_at timestamptz not null
 );
 
--- The last batch of each chain that a retired key sealed, a tombstone. No writer leases these chains. Append-only.
+-- What a retired key sealed last in each chain: of batches a tombstone, and no writer leases those chains; of the audit
+-- records of what users change, a record that the next key's follow. Append-only.
 create table retired_chain (
-    chain_id uuid primary key,
+    chain_id uuid not null,
     fingerprint bytea not null references retired_key,
     seq bigint not null,
-    hash bytea not null constraint retired_chain_hash check (octet_length(hash) = 32)
+    hash bytea not null constraint retired_chain_hash check (octet_length(hash) = 32),
+    primary key (chain_id, seq)
 );
 
 -- The chains of batches. Audit records announce them. Append-only.
@@ -35,7 +37,7 @@ create table chain_origin (
 
 -- Batches and records that a failover lost, as an operator accepted. Append-only.
 create table lost_tail (
-    -- Of zeros for the chain of audit records.
+    -- Of batches or audit records.
     chain_id uuid not null,
     from_seq bigint not null,
     to_seq bigint not null,
@@ -50,9 +52,11 @@ create table lost_tail (
 );
 
 -- Append-only. Written in the transaction of the change that it records; each carries a keyed hash over itself and the
--- record before it.
+-- record before it in its chain.
 create table audit_record (
-    seq bigint primary key constraint audit_record_seq check (seq >= 0),
+    -- 0 for what operators and hosts do; for what users change, 1 to 32 by its key.
+    chain_id uuid not null,
+    seq bigint not null constraint audit_record_seq check (seq >= 0),
     -- The record before it about the same thing; null if there was none.
     follows bigint constraint audit_record_follows check (follows < seq),
     -- What kind of thing changed, and which one.
@@ -65,18 +69,20 @@ create table audit_record (
     state bytea constraint audit_record_state check (octet_length(state) = 32),
     recorded_at timestamptz not null,
     prev bytea not null constraint audit_record_prev check (octet_length(prev) = 32),
-    hash bytea not null constraint audit_record_hash check (octet_length(hash) = 32)
+    hash bytea not null constraint audit_record_hash check (octet_length(hash) = 32),
+    primary key (chain_id, seq)
 );
 -- The last record of each thing.
 create index audit_record_by_subject on audit_record (subject, subject_key, seq);
 
--- The last record, locked while the next one is appended; -1 until the first host with a key has started.
+-- The last record of each chain, locked while the next one is appended; -1 if there is none.
 create table audit_head (
-    only_one boolean primary key default true constraint audit_head_only_one check (only_one),
+    chain_id uuid primary key,
     seq bigint not null constraint audit_head_seq check (seq >= -1),
     hash bytea not null constraint audit_head_hash check (octet_length(hash) = 32)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
-insert into audit_head (seq, hash) values (-1, decode(repeat('00', 32), 'hex'));
+insert into audit_head (chain_id, seq, hash)
+select lpad(to_hex(number), 32, '0')::uuid, -1, decode(repeat('00', 32), 'hex') from generate_series(0, 32) as number;
 
 -- What all hosts keep to, whatever each was started with. Audit records cover it.
 create table policy (

@@ -1,7 +1,7 @@
 // What a ledger holds, by place in its chains, and what commands say about places that are gone. A place is a chain and a
 // number in it, as text.
 
-/** What the chain of audit records is called among the chains. */
+/** What the chain of operators' audit records is called, whose messages do not name it. */
 const RECORDS = "00000000-0000-0000-0000-000000000000";
 
 /** @typedef {{ rows: (query: string) => Promise<any[]> }} Rows */
@@ -9,7 +9,7 @@ const RECORDS = "00000000-0000-0000-0000-000000000000";
 /** The places of all batches and audit records. @param {Rows} server @returns {Promise<Set<string>>} */
 export async function places(server) {
   const rows = await server.rows(
-    `select chain_id as chain, seq from ledger_batch union all select '${RECORDS}', seq from audit_record`,
+    "select chain_id as chain, seq from ledger_batch union all select chain_id, seq from audit_record",
   );
   return new Set(rows.map(({ chain, seq }) => `${chain} ${seq}`));
 }
@@ -47,8 +47,8 @@ export function ranges(places) {
 
 /** The places that `caudal verify` calls missing. @param {string} text */
 export function missing(text) {
-  const found = text.matchAll(/(?:batch (\d+) of chain (\S+)|audit record (\d+)) is missing/g);
-  return new Set([...found].map(([, seq, chain, record]) => (chain ? `${chain} ${seq}` : `${RECORDS} ${record}`)));
+  const found = text.matchAll(/(?:batch|audit record) (\d+)(?: of chain (\S+))? is missing/g);
+  return new Set([...found].map(([, seq, chain]) => `${chain ?? RECORDS} ${seq}`));
 }
 
 /** The ranges that `caudal accept-loss` accepted, by chain. @param {string} text @returns {[string, { from: number, to: number }][]} */

@@ -88,8 +88,11 @@ impl Recorded {
             "delete from ledger_writer w using audit_record r where r.subject_key = w.chain_id::text and r.seq > $1",
             "delete from chain_origin o using audit_record r where r.subject_key = o.chain_id::text and r.seq > $1",
             "delete from audit_record where seq > $1",
-            "update audit_head set (seq, hash) = (select seq, hash from audit_record order by seq desc limit 1)
-                where seq > $1",
+            "update audit_head h set (seq, hash) = (
+                    select coalesce(max(seq), -1),
+                        coalesce((array_agg(hash order by seq desc))[1], decode(repeat('00', 32), 'hex'))
+                    from audit_record r where r.chain_id = h.chain_id
+                ) where seq > $1",
         ] {
             sqlx::query(statement).bind(record).execute(&mut self.db).await.unwrap();
         }
@@ -165,6 +168,40 @@ async fn lost_audit_records_leave_their_numbers_unused(db: PgPool) {
     sqlx::query("update lost_tail set to_seq = 2").execute(&mut ledger.db).await.unwrap();
     let complaints = all_complaints(&mut ledger.db).await;
     assert!(complaints.contains(&"record 4: the record before it is missing".to_owned()), "{complaints:?}");
+}
+
+/// Each chain of audit records goes on after what it lost, those of payees too, which do not wait for operators.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn lost_records_of_payees_leave_their_numbers_unused(db: PgPool) {
+    let mut ledger = Recorded::new(&db).await;
+    let save = async |numbers: std::ops::Range<u128>| {
+        let mut operators = db.begin().await.unwrap();
+        let lock = "select from audit_head where chain_id = '00000000-0000-0000-0000-000000000000' for update";
+        sqlx::query(lock).execute(&mut *operators).await.unwrap();
+        for number in numbers {
+            let payee = "insert into beneficiary (beneficiary_id, owner, name, bank_name, account_number, created_at)
+                values ($1, 'ana', 'Luis', 'BBVA', '012', $2)";
+            sqlx::query(payee).bind(Uuid::from_u128(number)).bind(CONTEXT.now).execute(&db).await.unwrap();
+        }
+        proof::record_all(&mut db.acquire().await.unwrap(), &key(), CONTEXT.now).await.unwrap();
+    };
+    save(0..40).await;
+    ledger.record().await;
+    let heads = proof::heads(&mut ledger.db).await.unwrap();
+    assert!(heads.len() > 10, "{heads:?}");
+    sqlx::query("delete from beneficiary").execute(&mut ledger.db).await.unwrap();
+    ledger.lose(i64::MAX, -1).await;
+    assert_eq!(all_complaints(&mut ledger.db).await, Vec::<String>::new());
+    let lost: Vec<_> = heads.iter().map(|(chain_id, head)| (*chain_id, 0, head.seq)).collect();
+    assert_eq!(ledger.accept().await, lost);
+    assert_eq!(all_complaints(&mut ledger.db).await, Vec::<String>::new());
+    save(0..40).await;
+    assert_eq!(all_complaints(&mut ledger.db).await, Vec::<String>::new());
+    for (chain_id, from, to) in lost {
+        let first = "select min(seq) from audit_record where chain_id = $1";
+        let first: i64 = sqlx::query_scalar(first).bind(chain_id).fetch_one(&mut ledger.db).await.unwrap();
+        assert_eq!((from, first), (0, to + 1), "{chain_id}");
+    }
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -36,6 +36,9 @@ pub(super) fn describe(loss: &Loss) -> String {
     let Loss { chain_id, from_seq, to_seq, reason, by, at, .. } = loss;
     let what = match *chain_id {
         RECORDS => format!("audit records {from_seq} to {to_seq}"),
+        chain_id if proof::is_of_records(chain_id) => {
+            format!("audit records {from_seq} to {to_seq} of chain {chain_id}")
+        }
         chain_id => format!("batches {from_seq} to {to_seq} of chain {chain_id}"),
     };
     format!("{what}, by {by} at {at}: {reason}")

@@ -50,7 +50,7 @@ pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
     let verified = prove(&database.pool, &keys, &recorded, &beginning, checkpoint.clone()).await;
     database.close().await?;
     let (proof, differences, missing) = verified?;
-    let is_recorded = latest.keys().any(|chain_id| *chain_id != proof::RECORDS);
+    let is_recorded = latest.keys().any(|chain_id| !proof::is_of_records(*chain_id));
     let is_empty = proof.checked.batches + proof.checked.batches_before == 0;
     if is_whole && is_empty && !is_recorded && proof.records.complaints.is_empty() {
         bail!("the ledger is empty, so there is nothing to verify: check --data-dir and DATABASE_URL");

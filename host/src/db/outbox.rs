@@ -90,7 +90,10 @@ async fn present(db: &mut PgConnection) -> Result<Position, sqlx::Error> {
         r#"
         select (
                 select hash from (
-                    (select seq, hash from audit_record order by seq limit 1)
+                    (
+                        select seq, hash from audit_record where chain_id = '00000000-0000-0000-0000-000000000000'
+                        order by seq limit 1
+                    )
                     union all
                     select seq, hash from audit_record where subject = 'lost-tail' and action = 'accept'
                 ) as begun order by seq desc limit 1

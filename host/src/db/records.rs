@@ -1,21 +1,29 @@
-//! Audit records: a keyed chain of every change to a `Subject`, and of what operators did.
+//! Audit records: keyed chains of every change to a `Subject`, and of what operators did.
 //!
-//! A record is appended in the transaction of the change, as its last statement. The head of the chain stays locked
-//! until the commit, so a transaction that holds it must not wait for anything else.
+//! What operators and hosts do is in one chain, in order. What users change, often and at once, is spread over others,
+//! all records about a thing in the same one.
+//!
+//! A record is appended in the transaction of the change, as its last statement. The head of its chain stays locked
+//! until the commit, so a transaction that holds one must not wait for anything else but heads, in the order of their
+//! chains.
 
 mod periods;
 pub(crate) mod proof;
 pub(crate) mod report;
 mod things;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use sqlx::PgConnection;
 use time::OffsetDateTime;
+use uuid::Uuid;
 
 use crate::sealing::ChainKey;
 use crate::sealing::digest::{Digest, Hash};
 
+pub use things::RECORDS;
 pub(crate) use things::Subject;
-use things::{Thing, each};
+use things::{SPREAD, Thing, each};
 
 /// The actor of a user's own changes: whose they are is in the row.
 pub(crate) const OWNER: &str = "owner";
@@ -25,6 +33,20 @@ pub(crate) const RESEAL: &str = "reseal";
 
 /// Records per statement when many are appended.
 const CHUNK: usize = 1_000;
+
+/// Whether a chain is one of audit records. Those of batches have random names.
+pub fn is_of_records(chain_id: Uuid) -> bool {
+    chain_id.as_u128() <= u128::from(SPREAD)
+}
+
+/// What a record is called: those of the first chain by their number only.
+pub fn name_of(chain_id: Uuid, seq: i64) -> String {
+    if chain_id == RECORDS { format!("record {seq}") } else { format!("record {seq} of chain {chain_id}") }
+}
+
+fn chains() -> impl Iterator<Item = Uuid> {
+    (0..=SPREAD).map(|number| Uuid::from_u128(number.into()))
+}
 
 /// A change to record. What it made of the row is read from the database.
 #[derive(Debug, Clone)]
@@ -38,6 +60,10 @@ pub(crate) struct Change {
 impl Change {
     pub(crate) fn new(subject: Subject, key: impl ToString, action: &'static str, actor: &str) -> Self {
         Self { subject, key: key.to_string(), action, actor: actor.to_owned() }
+    }
+
+    fn chain_id(&self) -> Uuid {
+        self.subject.chain(&self.key)
     }
 }
 
@@ -58,16 +84,24 @@ pub(crate) fn is_recorded(
     is_same
 }
 
-/// The last record.
+/// The last record or batch of a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct LastRecord {
+pub struct Head {
     /// -1 if there is none.
-    pub(crate) seq: i64,
-    pub(crate) hash: Hash,
+    pub seq: i64,
+    pub hash: Hash,
 }
+
+impl Head {
+    const NONE: Self = Self { seq: -1, hash: [0; 32] };
+}
+
+/// The head of each chain.
+pub type Heads = BTreeMap<Uuid, Head>;
 
 /// A stored record.
 pub(crate) struct Record {
+    pub(crate) chain_id: Uuid,
     pub(crate) seq: i64,
     /// The record before it about the same thing: nobody can hide that one for a moment without a trace.
     pub(crate) follows: Option<i64>,
@@ -84,6 +118,7 @@ pub(crate) struct Record {
 impl Record {
     fn sealed(&self, key: &ChainKey) -> Hash {
         let mut digest = Digest::new(b"caudal audit record 1");
+        digest.uuid(self.chain_id);
         digest.int(self.seq);
         digest.optional_int(self.follows);
         [&self.subject, &self.subject_key, &self.action, &self.actor].iter().for_each(|text| digest.text(text));
@@ -99,41 +134,79 @@ impl Record {
     }
 }
 
-/// Locks the head of the chain until the transaction ends.
-pub(crate) async fn lock(db: &mut PgConnection) -> Result<LastRecord, sqlx::Error> {
-    let row = sqlx::query!("select seq, hash from audit_head for update").fetch_one(db).await?;
-    Ok(LastRecord { seq: row.seq, hash: hash_of(row.hash)? })
-}
-
-/// The last record; another may follow at any moment.
-pub(crate) async fn last(db: &mut PgConnection) -> Result<LastRecord, sqlx::Error> {
-    let row = sqlx::query!("select seq, hash from audit_head").fetch_optional(db).await?;
-    let last = row.map(|row| Ok::<_, sqlx::Error>(LastRecord { seq: row.seq, hash: hash_of(row.hash)? }));
-    Ok(last.transpose()?.unwrap_or(LastRecord { seq: -1, hash: [0; 32] }))
-}
-
-/// The last record before a moment.
-pub(crate) async fn last_before(db: &mut PgConnection, at: OffsetDateTime) -> Result<Option<LastRecord>, sqlx::Error> {
-    let row = sqlx::query!(
-        r#"
-        with recursive half (low, high) as (
-            select -1::bigint, seq from audit_head
-            union all
-            select case when r.recorded_at < $1 then h.middle else h.low end,
-                case when r.recorded_at < $1 then h.high else h.middle - 1 end
-            from (select low, high, (low + high + 1) / 2 as middle from half where low < high) as h
-            -- The last one up to the middle: a failover may have lost some.
-            cross join lateral (
-                select recorded_at from audit_record where seq <= h.middle order by seq desc limit 1
-            ) as r
-        )
-        select seq, hash from audit_record
-        where seq <= (select low from half where low = high) order by seq desc limit 1
-        "#,
-        at,
+/// Locks the heads of these chains until the transaction ends.
+async fn lock(db: &mut PgConnection, chains: &[Uuid]) -> Result<Heads, sqlx::Error> {
+    let rows = sqlx::query!(
+        "select chain_id, seq, hash from audit_head where chain_id = any($1) order by chain_id for update",
+        chains
     );
-    let row = row.fetch_optional(db).await?;
-    row.map(|row| Ok(LastRecord { seq: row.seq, hash: hash_of(row.hash)? })).transpose()
+    let heads = rows.fetch_all(db).await?.into_iter();
+    heads.map(|row| Ok((row.chain_id, Head { seq: row.seq, hash: hash_of(row.hash)? }))).collect()
+}
+
+/// Locks the head of what operators and hosts do until the transaction ends: they take turns.
+pub(crate) async fn take_turn(db: &mut PgConnection) -> Result<(), sqlx::Error> {
+    lock(db, &[RECORDS]).await.map(drop)
+}
+
+/// Locks the heads of all chains until the transaction ends.
+pub(crate) async fn lock_all(db: &mut PgConnection) -> Result<Heads, sqlx::Error> {
+    lock(db, &chains().collect::<Vec<_>>()).await
+}
+
+/// Continues a chain after records that were lost. All heads are locked.
+pub(crate) async fn skip_to(db: &mut PgConnection, chain_id: Uuid, head: Head) -> Result<(), sqlx::Error> {
+    let skip = sqlx::query!(
+        "update audit_head set seq = $2, hash = $3 where chain_id = $1",
+        chain_id,
+        head.seq,
+        &head.hash[..]
+    );
+    skip.execute(db).await.map(drop)
+}
+
+/// The last record of each chain that has any; others may follow at any moment.
+pub(crate) async fn heads(db: &mut PgConnection) -> Result<Heads, sqlx::Error> {
+    let rows = sqlx::query!(
+        r#"
+        select h.chain_id, r.seq, r.hash from audit_head h cross join lateral (
+            select seq, hash from audit_record r where r.chain_id = h.chain_id order by seq desc limit 1
+        ) as r
+        "#
+    );
+    let heads = rows.fetch_all(db).await?.into_iter();
+    heads.map(|row| Ok((row.chain_id, Head { seq: row.seq, hash: hash_of(row.hash)? }))).collect()
+}
+
+/// The last record of each chain before a moment.
+pub(crate) async fn heads_before(db: &mut PgConnection, at: OffsetDateTime) -> Result<Heads, sqlx::Error> {
+    let mut heads = Heads::new();
+    for chain_id in chains() {
+        let row = sqlx::query!(
+            r#"
+            with recursive half (low, high) as (
+                select -1::bigint, seq from audit_head where chain_id = $2
+                union all
+                select case when r.recorded_at < $1 then h.middle else h.low end,
+                    case when r.recorded_at < $1 then h.high else h.middle - 1 end
+                from (select low, high, (low + high + 1) / 2 as middle from half where low < high) as h
+                -- The last one up to the middle: a failover may have lost some.
+                cross join lateral (
+                    select recorded_at from audit_record where chain_id = $2 and seq <= h.middle
+                    order by seq desc limit 1
+                ) as r
+            )
+            select seq, hash from audit_record
+            where chain_id = $2 and seq <= (select low from half where low = high) order by seq desc limit 1
+            "#,
+            at,
+            chain_id,
+        );
+        if let Some(row) = row.fetch_optional(&mut *db).await? {
+            heads.insert(chain_id, Head { seq: row.seq, hash: hash_of(row.hash)? });
+        }
+    }
+    Ok(heads)
 }
 
 /// Appends a record as the last statements of a transaction, which holds a lock on the row.
@@ -154,20 +227,33 @@ pub(crate) async fn append_all(
     now: OffsetDateTime,
 ) -> Result<(), sqlx::Error> {
     let things = changed(db, changes).await?;
-    let last = lock(db).await?;
-    write(db, key, last, (changes, &things), now).await.map(drop)
-}
-
-/// Appends records, of different things, to the chain, whose head the caller has locked.
-pub(crate) async fn append_after(
-    db: &mut PgConnection,
-    key: &ChainKey,
-    last: LastRecord,
-    changes: &[Change],
-    now: OffsetDateTime,
-) -> Result<LastRecord, sqlx::Error> {
-    let things = changed(db, changes).await?;
-    write(db, key, last, (changes, &things), now).await
+    let chains: BTreeSet<Uuid> = changes.iter().map(Change::chain_id).collect();
+    let mut heads = lock(db, &chains.into_iter().collect::<Vec<_>>()).await?;
+    for (changes, things) in changes.chunks(CHUNK).zip(things.chunks(CHUNK)) {
+        let mut records = Vec::with_capacity(changes.len());
+        for (change, thing) in changes.iter().zip(things) {
+            let chain_id = change.chain_id();
+            let last = heads.get_mut(&chain_id).ok_or(sqlx::Error::RowNotFound)?;
+            let mut record = Record {
+                chain_id,
+                seq: last.seq + 1,
+                follows: thing.last.as_ref().map(|last| last.seq),
+                subject: change.subject.as_str().to_owned(),
+                subject_key: change.key.clone(),
+                action: change.action.to_owned(),
+                actor: change.actor.clone(),
+                state: thing.state(key).map(|state| state.to_vec()),
+                recorded_at: now,
+                prev: last.hash.to_vec(),
+                hash: Vec::new(),
+            };
+            *last = Head { seq: record.seq, hash: record.sealed(key) };
+            record.hash = last.hash.to_vec();
+            records.push(record);
+        }
+        insert(db, key, (&heads, &records), now).await?;
+    }
+    Ok(())
 }
 
 /// What has just changed, in the same order.
@@ -181,78 +267,54 @@ async fn changed(db: &mut PgConnection, changes: &[Change]) -> Result<Vec<Thing>
     Ok(things)
 }
 
-/// Appends records of changes, with what they made of the things.
-async fn write(
-    db: &mut PgConnection,
-    key: &ChainKey,
-    mut last: LastRecord,
-    (changes, things): (&[Change], &[Thing]),
-    now: OffsetDateTime,
-) -> Result<LastRecord, sqlx::Error> {
-    for (changes, things) in changes.chunks(CHUNK).zip(things.chunks(CHUNK)) {
-        let mut records = Vec::with_capacity(changes.len());
-        for (change, thing) in changes.iter().zip(things) {
-            let mut record = Record {
-                seq: last.seq + 1,
-                follows: thing.last.as_ref().map(|last| last.seq),
-                subject: change.subject.as_str().to_owned(),
-                subject_key: change.key.clone(),
-                action: change.action.to_owned(),
-                actor: change.actor.clone(),
-                state: thing.state(key).map(|state| state.to_vec()),
-                recorded_at: now,
-                prev: last.hash.to_vec(),
-                hash: Vec::new(),
-            };
-            last = LastRecord { seq: record.seq, hash: record.sealed(key) };
-            record.hash = last.hash.to_vec();
-            records.push(record);
-        }
-        insert(db, key, &records, now).await?;
-    }
-    Ok(last)
-}
-
-/// Inserts nothing if the ledger's key was replaced while this waited for the head.
+/// Inserts nothing if the ledger's key was replaced while this waited for the heads.
 async fn insert(
     db: &mut PgConnection,
     key: &ChainKey,
-    records: &[Record],
+    (heads, records): (&Heads, &[Record]),
     now: OffsetDateTime,
 ) -> Result<(), sqlx::Error> {
-    let Some(last) = records.last() else { return Ok(()) };
     let texts = |field: fn(&Record) -> &String| -> Vec<String> { records.iter().map(|it| field(it).clone()).collect() };
+    let bytes =
+        |field: fn(&Record) -> &Vec<u8>| -> Vec<Vec<u8>> { records.iter().map(|it| field(it).clone()).collect() };
+    let chains: Vec<Uuid> = records.iter().map(|it| it.chain_id).collect();
     let seqs: Vec<i64> = records.iter().map(|it| it.seq).collect();
     let follows: Vec<Option<i64>> = records.iter().map(|it| it.follows).collect();
     let states: Vec<Option<Vec<u8>>> = records.iter().map(|it| it.state.clone()).collect();
-    let prevs: Vec<Vec<u8>> = records.iter().map(|it| it.prev.clone()).collect();
-    let hashes: Vec<Vec<u8>> = records.iter().map(|it| it.hash.clone()).collect();
+    let head_chains: Vec<Uuid> = heads.keys().copied().collect();
+    let head_seqs: Vec<i64> = heads.values().map(|head| head.seq).collect();
+    let head_hashes: Vec<Vec<u8>> = heads.values().map(|head| head.hash.to_vec()).collect();
     let inserted = sqlx::query!(
         r#"
         with head as (
-            update audit_head set seq = $1, hash = $2
-            where not exists (select from ledger_key where fingerprint <> $12)
+            update audit_head h set seq = n.seq, hash = n.hash
+            from unnest($1::uuid[], $2::bigint[], $3::bytea[]) as n (chain_id, seq, hash)
+            where h.chain_id = n.chain_id and not exists (select from ledger_key where fingerprint <> $4)
             returning 1
         )
-        insert into audit_record (seq, follows, subject, subject_key, action, actor, state, recorded_at, prev, hash)
-        select seq, follows, subject, subject_key, action, actor, state, $3, prev, hash
-        from unnest($4::bigint[], $13::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bytea[], $10::bytea[],
-            $11::bytea[]) as n (seq, follows, subject, subject_key, action, actor, state, prev, hash)
+        insert into audit_record
+            (chain_id, seq, follows, subject, subject_key, action, actor, state, recorded_at, prev, hash)
+        select chain_id, seq, follows, subject, subject_key, action, actor, state, $5, prev, hash
+        from unnest($6::uuid[], $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[],
+            $13::bytea[], $14::bytea[], $15::bytea[])
+            as n (chain_id, seq, follows, subject, subject_key, action, actor, state, prev, hash)
         where exists (select from head)
         "#,
-        last.seq,
-        last.hash,
+        &head_chains,
+        &head_seqs,
+        &head_hashes,
+        &key.fingerprint()[..],
         now,
+        &chains,
         &seqs,
+        &follows as _,
         &texts(|it| &it.subject),
         &texts(|it| &it.subject_key),
         &texts(|it| &it.action),
         &texts(|it| &it.actor),
         &states as _,
-        &prevs,
-        &hashes,
-        &key.fingerprint()[..],
-        &follows as _,
+        &bytes(|it| &it.prev),
+        &bytes(|it| &it.hash),
     );
     if inserted.execute(db).await?.rows_affected() == 0 {
         return Err(sqlx::Error::Protocol("the ledger's key was replaced: start again with the new one".into()));
@@ -276,9 +338,10 @@ async fn record_of(db: &mut PgConnection, key: &ChainKey, thing: &Thing) -> Resu
     let record = sqlx::query_as!(
         Record,
         r#"
-        select seq, follows, subject, subject_key, action, actor, state, recorded_at, prev, hash
-        from audit_record where seq = $1
+        select chain_id, seq, follows, subject, subject_key, action, actor, state, recorded_at, prev, hash
+        from audit_record where chain_id = $1 and seq = $2
         "#,
+        thing.subject.chain(&thing.key),
         last.seq,
     );
     let is_it = |it: &Record| (&*it.subject, &*it.subject_key) == (thing.subject.as_str(), &*thing.key);

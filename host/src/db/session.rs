@@ -5,7 +5,7 @@ use std::time::Duration;
 use sqlx::error::DatabaseError;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
-use sqlx::{Executor as _, PgConnection, Postgres};
+use sqlx::{Connection as _, Executor as _, PgConnection, Postgres};
 use time::OffsetDateTime;
 use tokio::time::timeout;
 
@@ -56,10 +56,27 @@ pub(crate) async fn read_whole_tables(transaction: &mut PgConnection) -> Result<
 
 /// Lifts the timeout for the rest of a transaction. Its statements read parts of large tables by key, so plans must not
 /// scan whole tables, not even through an index, nor run in parallel; which parts is known only when they run.
-pub(crate) async fn read_parts(transaction: &mut PgConnection) -> Result<(), sqlx::Error> {
+async fn read_parts(transaction: &mut PgConnection) -> Result<(), sqlx::Error> {
     let settings = "set local statement_timeout = 0; set local plan_cache_mode = auto; \
         set local random_page_cost = 1.1; set local max_parallel_workers_per_gather = 0";
     transaction.execute(settings).await.map(drop)
+}
+
+/// Reads parts of large tables in one snapshot, unless the caller has begun a transaction.
+pub(crate) async fn read<T>(
+    db: &mut PgConnection,
+    work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
+) -> Result<T, sqlx::Error> {
+    let mut transaction = if db.is_in_transaction() {
+        db.begin().await?
+    } else {
+        db.begin_with("begin isolation level repeatable read read only").await?
+    };
+    read_parts(&mut transaction).await?;
+    let found = work(&mut transaction).await?;
+    // Undoes the settings in the caller's transaction, too.
+    transaction.rollback().await?;
+    Ok(found)
 }
 
 /// Whether commits are acknowledged only when they are on disk.
@@ -162,7 +179,6 @@ pub(crate) async fn reply_within<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sqlx::Connection as _;
 
     #[tokio::test]
     async fn a_proxy_without_a_server_is_an_outage() {

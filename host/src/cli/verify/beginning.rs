@@ -86,9 +86,9 @@ impl Beginning {
         let (batches, records) = (proof.checked.batches_before, proof.checked.records_before);
         match self {
             Self::Whole => Ok(()),
-            Self::Interrupted(_) => {
-                print(&format!("  note    resumed: the {batches} batches before were sound before the interruption"))
-            }
+            Self::Interrupted(_) => print(&format!(
+                "  note    resumed: the {batches} batches and {records} audit records before were sound then"
+            )),
             _ => print(&format!(
                 "  note    NOT checked: the {batches} batches and {records} audit records up to that point, their rows, \
                  what payees were sent earlier, and rows that no batch or audit record since then names"

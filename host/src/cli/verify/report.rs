@@ -67,7 +67,7 @@ pub(super) fn print_differences(differences: &[String]) -> Result<()> {
 
 pub(super) fn print_chain(chain: &Proof, missing: &[MissingBatch], recorded: &RecordedHeads) -> Result<()> {
     let state = |is_sound: bool| if is_sound { "ok    " } else { "BROKEN" };
-    let chains = chain.heads.keys().filter(|chain_id| **chain_id != proof::RECORDS).count();
+    let chains = chain.heads.keys().filter(|chain_id| !proof::is_of_records(**chain_id)).count();
     print(&format!(
         "  {}  the hashes of {chains} chains match their batches and rows",
         state(chain.breaks.is_empty())
@@ -87,8 +87,8 @@ pub(super) fn print_chain(chain: &Proof, missing: &[MissingBatch], recorded: &Re
         print(&format!("          signed with the key whose public key is {}", hex::encode(signer)))?;
     }
     for MissingBatch { chain_id, seq, .. } in missing {
-        let what = if *chain_id == proof::RECORDS {
-            format!("audit record {seq}")
+        let what = if proof::is_of_records(*chain_id) {
+            format!("audit {}", proof::name_of(*chain_id, *seq))
         } else {
             format!("batch {seq} of chain {chain_id}")
         };

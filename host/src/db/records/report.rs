@@ -1,6 +1,6 @@
 //! What a proof of the audit records found.
 
-use super::LastRecord;
+use super::Heads;
 use super::things::Thing;
 use crate::sealing::ChainKey;
 
@@ -15,7 +15,8 @@ pub struct RecordProof {
     pub unproven: i64,
     /// What is wrong, at most `COMPLAINTS_MAX`.
     pub complaints: Vec<String>,
-    pub(crate) last: Option<LastRecord>,
+    /// The last record of each chain that has any.
+    pub(crate) heads: Heads,
 }
 
 impl RecordProof {

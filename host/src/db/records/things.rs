@@ -5,9 +5,17 @@
 
 use futures_util::TryStreamExt as _;
 use sqlx::{AssertSqlSafe, PgConnection};
+use uuid::Uuid;
 
 use crate::sealing::ChainKey;
 use crate::sealing::digest::{Digest, Hash};
+
+/// The chain of what operators and hosts do, as it is called among all chains.
+pub const RECORDS: Uuid = Uuid::nil();
+
+/// Chains of what users change: with as many, sixteen schedules that a host sends at once seldom wait for each other.
+/// The migrations have a head for each.
+pub(super) const SPREAD: u8 = 32;
 
 /// Declares the subjects: how records call them, and where their rows are.
 macro_rules! subjects {
@@ -18,6 +26,17 @@ macro_rules! subjects {
 
         impl Subject {
             pub(super) const ALL: &[Self] = &[$(Self::$subject),+];
+
+            /// The chain of the records about a thing.
+            pub(super) fn chain(self, key: &str) -> Uuid {
+                if !self.source().is_some_and(|source| source.are_users) {
+                    return RECORDS;
+                }
+                let mut digest = Digest::new(b"caudal audit chain 1");
+                digest.text(key);
+                let [first, ..] = digest.finish();
+                Uuid::from_u128(1 + u128::from(first % SPREAD))
+            }
 
             /// Whether there are so few that every verification looks at all of them.
             pub(super) fn is_rare(self) -> bool {
@@ -40,8 +59,8 @@ subjects! {
     LostTail = "lost-tail": few("lost_tail", "chain_id || '/' || from_seq || '/' || to_seq"),
     Component = "component": few("(select *, sha256(bytes) as digest from component)", "encode(sha256, 'hex')"),
     Deployment = "deployment": few("deployment_history", "kind || '/' || epoch"),
-    Beneficiary = "beneficiary": many("beneficiary", Key::Uuid("beneficiary_id")),
-    Schedule = "schedule": many(
+    Beneficiary = "beneficiary": users("beneficiary", Key::Uuid("beneficiary_id")),
+    Schedule = "schedule": users(
         "(select *, (
             select jsonb_agg(jsonb_strip_nulls(to_jsonb(o)) order by ordinal) from occurrence o
             where o.schedule_id = s.schedule_id
@@ -97,6 +116,8 @@ struct Source {
     rows: &'static str,
     key: Key,
     are_few: bool,
+    /// Whether users change them, and hosts by themselves: records of them are spread over many chains.
+    are_users: bool,
 }
 
 /// What names a row.
@@ -108,11 +129,15 @@ enum Key {
 }
 
 const fn few(rows: &'static str, key: &'static str) -> Option<Source> {
-    Some(Source { rows, key: Key::Text(key), are_few: true })
+    Some(Source { rows, key: Key::Text(key), are_few: true, are_users: false })
 }
 
 const fn many(rows: &'static str, key: Key) -> Option<Source> {
-    Some(Source { rows, key, are_few: false })
+    Some(Source { rows, key, are_few: false, are_users: false })
+}
+
+const fn users(rows: &'static str, key: Key) -> Option<Source> {
+    Some(Source { rows, key, are_few: false, are_users: true })
 }
 
 impl Source {
@@ -193,6 +218,26 @@ impl Thing {
         each(db, subject, Some(&[key.to_owned()]), |thing| found = thing).await?;
         Ok(found)
     }
+}
+
+/// Visits what is there without a record.
+pub(super) async fn unrecorded(
+    db: &mut PgConnection,
+    subject: Subject,
+    mut visit: impl FnMut(Thing),
+) -> Result<(), sqlx::Error> {
+    let Some(source) = subject.source() else { return Ok(()) };
+    let (rows, Key::Text(key) | Key::Uuid(key)) = (source.rows, source.key);
+    let query = format!(
+        "select {key}::text from {rows} as t where not exists (
+            select from audit_record where subject = $1 and subject_key = {key}::text
+        )"
+    );
+    let mut rows = sqlx::query_scalar(AssertSqlSafe(query)).bind(subject.as_str()).fetch(db);
+    while let Some(key) = rows.try_next().await? {
+        visit(Thing { subject, key, content: Some(String::new()), last: None });
+    }
+    Ok(())
 }
 
 /// Visits these things in their order, or all that are there or on record.

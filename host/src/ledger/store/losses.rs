@@ -6,17 +6,14 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::codec::hash_from_bytes;
-use crate::db::records::{self, Change, LastRecord, Subject};
+use crate::db::records::{self, Change, Head, Subject};
 use crate::sealing::ChainKey;
 use crate::sealing::digest::Hash;
-
-/// What the chain of audit records is called among the chains.
-pub const RECORDS: Uuid = Uuid::nil();
 
 /// A row of `lost_tail`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loss {
-    /// [`RECORDS`] for audit records.
+    /// Of batches, or of audit records.
     pub chain_id: Uuid,
     pub from_seq: i64,
     pub to_seq: i64,
@@ -53,10 +50,12 @@ impl Loss {
 pub async fn accept(db: &mut PgConnection, key: &ChainKey, losses: &[Loss]) -> Result<(), sqlx::Error> {
     let Some(at) = losses.first().map(|loss| loss.at) else { return Ok(()) };
     let mut transaction = db.begin().await?;
-    let last = records::lock(&mut transaction).await?;
-    let lost = losses.iter().filter(|it| it.chain_id == RECORDS && it.from_seq == last.seq + 1);
-    let last = lost.fold(last, |last, it| LastRecord { seq: it.to_seq, hash: it.head().unwrap_or(last.hash) });
+    let heads = records::lock_all(&mut transaction).await?;
     for loss in losses {
+        let is_end = heads.get(&loss.chain_id).is_some_and(|head| head.seq + 1 == loss.from_seq);
+        if let Some(hash) = loss.head().filter(|_| is_end) {
+            records::skip_to(&mut transaction, loss.chain_id, Head { seq: loss.to_seq, hash }).await?;
+        }
         let hashes: Vec<Vec<u8>> = loss.head_hashes.iter().map(|hash| hash.to_vec()).collect();
         sqlx::query!(
             r#"
@@ -76,7 +75,7 @@ pub async fn accept(db: &mut PgConnection, key: &ChainKey, losses: &[Loss]) -> R
     }
     let changes: Vec<_> =
         losses.iter().map(|loss| Change::new(Subject::LostTail, loss.key(), "accept", &loss.by)).collect();
-    records::append_after(&mut transaction, key, last, &changes, at).await?;
+    records::append_all(&mut transaction, key, &changes, at).await?;
     transaction.commit().await
 }
 

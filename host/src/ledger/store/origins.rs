@@ -30,7 +30,7 @@ pub(super) async fn begin(
     now: OffsetDateTime,
 ) -> Result<i16, sqlx::Error> {
     // First of all, so that two hosts do not choose the same stripe.
-    let last = records::lock(db).await?;
+    records::take_turn(db).await?;
     let stripe = sqlx::query_scalar!(
         r#"
         insert into ledger_writer (chain_id, stripe, holder, leased_until)
@@ -46,7 +46,7 @@ pub(super) async fn begin(
     sqlx::query!("insert into chain_origin (chain_id, stripe, created_at) values ($1, $2, $3)", chain_id, stripe, now,)
         .execute(&mut *db)
         .await?;
-    records::append_after(db, key, last, &[Change::new(Subject::Chain, chain_id, "begin", HOST)], now).await?;
+    records::append(db, key, Change::new(Subject::Chain, chain_id, "begin", HOST), now).await?;
     Ok(stripe)
 }
 

@@ -6,8 +6,6 @@ mod rows;
 mod slices;
 mod watch;
 
-use std::collections::BTreeMap;
-
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -21,14 +19,14 @@ pub use report::{Break, Checked, Head, Heads, Missing, Proof};
 pub use slices::{Scope, prove, prove_with};
 pub use watch::Watch;
 
-pub use super::losses::RECORDS;
 pub use crate::db::records::proof::record_all;
+pub use crate::db::records::{RECORDS, is_of_records, name_of};
 
-/// The current head of each chain, that of the audit records included.
+/// The current head of each chain, those of audit records included.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn heads(db: &mut PgConnection) -> Result<BTreeMap<Uuid, Head>, sqlx::Error> {
+pub async fn heads(db: &mut PgConnection) -> Result<Heads, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
         select w.chain_id, b.seq, b.hash
@@ -36,13 +34,9 @@ pub async fn heads(db: &mut PgConnection) -> Result<BTreeMap<Uuid, Head>, sqlx::
         cross join lateral (select seq, hash from ledger_batch b where b.chain_id = w.chain_id order by seq desc limit 1) b
         "#
     );
-    let mut heads = BTreeMap::new();
+    let mut heads = records::heads(db).await?;
     for row in rows.fetch_all(&mut *db).await? {
         heads.insert(row.chain_id, Head { seq: row.seq, hash: hash_from_bytes(row.hash)? });
-    }
-    let last = records::last(db).await?;
-    if last.seq >= 0 {
-        heads.insert(RECORDS, Head { seq: last.seq, hash: last.hash });
     }
     Ok(heads)
 }
@@ -75,8 +69,9 @@ pub async fn missing(
 /// # Errors
 /// When the database fails.
 pub async fn is_present(db: &mut PgConnection, chain_id: Uuid, head: &Head) -> Result<bool, sqlx::Error> {
-    let hash = if chain_id == RECORDS {
-        let hash = sqlx::query_scalar!("select hash from audit_record where seq = $1", head.seq);
+    let hash = if is_of_records(chain_id) {
+        let hash =
+            sqlx::query_scalar!("select hash from audit_record where chain_id = $1 and seq = $2", chain_id, head.seq);
         hash.fetch_optional(db).await?
     } else {
         let hash =
@@ -91,10 +86,14 @@ pub async fn is_present(db: &mut PgConnection, chain_id: Uuid, head: &Head) -> R
 /// # Errors
 /// When the database fails.
 pub async fn end_before(db: &mut PgConnection, chain_id: Uuid, seq: i64) -> Result<Option<i64>, sqlx::Error> {
-    let ends = if chain_id == RECORDS {
-        sqlx::query_scalar!(r#"select max(seq) as "seq!" from audit_record where seq <= $1 having count(*) > 0"#, seq)
-            .fetch_optional(db)
-            .await?
+    let ends = if is_of_records(chain_id) {
+        sqlx::query_scalar!(
+            r#"select max(seq) as "seq!" from audit_record where chain_id = $1 and seq <= $2 having count(*) > 0"#,
+            chain_id,
+            seq,
+        )
+        .fetch_optional(db)
+        .await?
     } else {
         sqlx::query_scalar!(
             r#"select max(seq) as "seq!" from ledger_batch where chain_id = $1 and seq <= $2 having count(*) > 0"#,
@@ -108,13 +107,13 @@ pub async fn end_before(db: &mut PgConnection, chain_id: Uuid, seq: i64) -> Resu
     Ok((end != seq).then_some(end))
 }
 
-/// The last batch of each chain, and the last audit record, before a moment. A host whose clock was behind may have
+/// The last batch or audit record of each chain before a moment. A host whose clock was behind may have
 /// written something before it later; that counts as after it.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn heads_before(db: &mut PgConnection, at: OffsetDateTime) -> Result<Heads, sqlx::Error> {
-    let mut heads = Heads::new();
+    let mut heads = records::heads_before(db, at).await?;
     for chain_id in origins::chains(db).await? {
         let (mut low, mut high) = (0, batches::last(db, chain_id).await?.map_or(-1, |last| last.seq));
         while low <= high {
@@ -130,7 +129,5 @@ pub async fn heads_before(db: &mut PgConnection, at: OffsetDateTime) -> Result<H
             }
         }
     }
-    let last = records::last_before(db, at).await?;
-    heads.extend(last.map(|last| (RECORDS, Head { seq: last.seq, hash: last.hash })));
     Ok(heads)
 }

@@ -7,26 +7,26 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::codec::hash_from_bytes;
-use crate::db::records::{Change, Subject};
+use crate::db::records::{Change, Subject, is_of_records};
 use crate::sealing::digest::Hash;
 
 /// A row of `retired_key` with its chains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetiredKey {
     pub(super) fingerprint: Hash,
-    /// The last audit record that it sealed.
+    /// The last audit record of what operators and hosts do that it sealed.
     pub last_record: i64,
     pub reason: String,
     /// The operator.
     pub by: String,
     pub at: OffsetDateTime,
-    /// Where its chains end.
+    /// Where its chains end, and those of the other audit records when it was retired.
     pub(super) chains: BTreeMap<Uuid, (i64, Hash)>,
 }
 
 impl RetiredKey {
     pub fn chains(&self) -> usize {
-        self.chains.len()
+        self.chains.keys().filter(|chain_id| !is_of_records(**chain_id)).count()
     }
 
     /// Names the key in records and messages by its fingerprint, which does not reveal it.
@@ -110,11 +110,12 @@ pub(super) struct Closed {
     pub(super) hash: Hash,
 }
 
-/// The closed chains.
+/// The closed chains of batches.
 pub(super) fn closed(keys: &[RetiredKey]) -> BTreeMap<Uuid, Closed> {
     let chains = keys.iter().flat_map(|key| {
         let fingerprint = key.fingerprint;
-        key.chains.iter().map(move |(chain_id, &(seq, hash))| (*chain_id, Closed { fingerprint, seq, hash }))
+        let chains = key.chains.iter().filter(|(chain_id, _)| !is_of_records(**chain_id));
+        chains.map(move |(chain_id, &(seq, hash))| (*chain_id, Closed { fingerprint, seq, hash }))
     });
     chains.collect()
 }

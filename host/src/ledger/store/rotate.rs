@@ -1,7 +1,7 @@
 //! Replaces the ledger's key.
 //!
 //! The old key closes every chain with a tombstone, so that no writer can append to one, and seals a last record. The
-//! new key begins by sealing the heads of those chains, everything that records cover, and the orders to rails. From then on the old key
+//! new key begins by sealing the heads of those chains and of the audit records, everything that records cover, and the orders to rails. From then on the old key
 //! proves the history and can neither continue it nor, since its ends are pinned, rewrite it.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use super::contract::Fate;
 use super::retired::{self, RetiredKey};
 use super::{fate, key, lease, origins};
 use crate::db::payments::seals;
-use crate::db::records::{self, Change, LastRecord};
+use crate::db::records::{self, Change, Head, Heads, RECORDS};
 use crate::db::session;
 use crate::ledger::writer::Writer;
 use crate::sealing::digest::Hash;
@@ -74,7 +74,7 @@ pub async fn rotate(
     let mut transaction = db.begin_with("begin isolation level repeatable read").await?;
     session::read_whole_tables(&mut transaction).await?;
     // Appending a record or beginning a chain waits here, and then fails because the key was replaced.
-    let last = records::lock(&mut transaction).await?;
+    let heads = records::lock_all(&mut transaction).await?;
     let writers = free_writers(&mut transaction, cause.at).await?;
     let (ours, next) = (old.fingerprint(), new.fingerprint());
     match key::bound(&mut transaction).await? {
@@ -86,14 +86,14 @@ pub async fn rotate(
         return Err(RotateError::UsedKey);
     }
     let covered = reseal(&mut transaction, old, cause.by).await?;
-    let mut chains = BTreeMap::new();
+    let mut chains = unpinned(&mut transaction, &heads).await?;
     for writer in writers {
         let (chain_id, head) = close(&mut transaction, old, writer, cause.at).await?;
         chains.insert(chain_id, head);
     }
     let retired = RetiredKey {
         fingerprint: ours,
-        last_record: last.seq + 1,
+        last_record: heads.get(&RECORDS).map_or(0, |head| head.seq + 1),
         reason: cause.reason.to_owned(),
         by: cause.by.to_owned(),
         at: cause.at,
@@ -101,15 +101,28 @@ pub async fn rotate(
     };
     retired::insert(&mut transaction, &retired).await?;
     let closing_record = retired.change("retire");
-    let last: LastRecord = records::append_after(&mut transaction, old, last, &[closing_record], cause.at).await?;
+    records::append(&mut transaction, old, closing_record, cause.at).await?;
     seals::renew(&mut transaction, new).await?;
     key::rebind(&mut transaction, &next, cause.at).await?;
     // What the old key sealed. Hosts begin to count again.
     sqlx::query!("delete from rollout_evidence").execute(&mut *transaction).await?;
     let changes = [vec![retired.change("succeed")], covered].concat();
-    records::append_after(&mut transaction, new, last, &changes, cause.at).await?;
+    records::append_all(&mut transaction, new, &changes, cause.at).await?;
     transaction.commit().await?;
     Ok(Rotated { retired, records: changes.len() })
+}
+
+/// The heads of the chains of audit records that follow what earlier keys sealed there. The next record of the first chain
+/// pins its head.
+async fn unpinned(db: &mut PgConnection, heads: &Heads) -> Result<BTreeMap<Uuid, (i64, Hash)>, RotateError> {
+    let pinned = sqlx::query!(
+        r#"select chain_id, max(seq) as "seq!" from retired_chain where chain_id = any($1) group by chain_id"#,
+        &heads.keys().copied().collect::<Vec<_>>(),
+    );
+    let pinned: BTreeMap<_, _> = pinned.fetch_all(db).await?.into_iter().map(|row| (row.chain_id, row.seq)).collect();
+    let follows = |chain_id: &Uuid, seq| *chain_id != RECORDS && seq > pinned.get(chain_id).copied().unwrap_or(-1);
+    let heads = heads.iter().filter(|(chain_id, head)| follows(chain_id, head.seq));
+    Ok(heads.map(|(chain_id, &Head { seq, hash })| (*chain_id, (seq, hash))).collect())
 }
 
 /// The writers of all open chains, locked, if none of them is leased.

@@ -1,12 +1,11 @@
 //! The result of a verification.
 
-use std::collections::BTreeMap;
-
 use uuid::Uuid;
 
 use super::watch::Watch;
 use crate::db::audit::Finding;
 use crate::db::records::report::RecordProof;
+pub use crate::db::records::{Head, Heads};
 use crate::ledger::store::losses::Loss;
 use crate::ledger::store::retired::RetiredKey;
 use crate::sealing::digest::Hash;
@@ -23,21 +22,11 @@ pub struct Break {
     pub what: String,
 }
 
-/// The last batch of a chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Head {
-    pub seq: i64,
-    pub hash: Hash,
-}
-
-/// Sequence number and hash of each chain's last batch.
-pub type Heads = BTreeMap<Uuid, Head>;
-
 #[derive(Debug, Default)]
 pub struct Proof {
     /// Ordered, at most `BREAKS_MAX`.
     pub breaks: Vec<Break>,
-    /// Also of the audit records, under [`RECORDS`](super::RECORDS).
+    /// Also of the audit records.
     pub heads: Heads,
     pub records: RecordProof,
     /// What operators accepted as lost.

@@ -5,24 +5,21 @@
 
 use std::collections::BTreeMap;
 
-use sqlx::{Connection as _, PgConnection};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::batches::{self, Walk};
-use super::report::{Head, Heads, Proof};
+use super::report::{Heads, Proof};
 use super::rows;
 use super::watch::Watch;
 use crate::db::audit::{self, Finding, Slice};
 use crate::db::payments::seals;
-use crate::db::records::{self, LastRecord};
-use crate::db::session;
+use crate::db::records::proof::SLICE_ROWS;
+use crate::db::records::{self, is_of_records};
+use crate::db::session::{self, read};
 use crate::ledger::chain::{ChainKey, Keyring};
 use crate::ledger::store::codec::digests_from_bytes;
-use crate::ledger::store::losses::{self, RECORDS};
-use crate::ledger::store::{origins, retired};
-
-/// About a second's work.
-const SLICE_ROWS: i64 = 50_000;
+use crate::ledger::store::{losses, origins, retired};
 
 /// Batches of a slice, whose headers and digests are in memory.
 const SLICE_BATCHES: i64 = 4_096;
@@ -32,8 +29,7 @@ const SLICE_BATCHES: i64 = 4_096;
 pub struct Scope {
     /// These batches, and what is before them, are trusted; those of other chains are verified from the first one on.
     pub after: Heads,
-    /// Whether to look for what no batch or audit record names, which takes reading everything. All audit records are
-    /// verified then.
+    /// Whether to look for what no batch or audit record names, which takes reading everything.
     pub is_whole: bool,
     /// Rows of a slice, besides those of its last batch.
     pub slice_rows: i64,
@@ -76,12 +72,7 @@ pub async fn prove_with(
     for chain_id in origins::chains(db).await? {
         ends.push((chain_id, batches::last(db, chain_id).await?.map_or(-1, |last| last.seq)));
     }
-    read(db, async |db| {
-        proof.records = prove_records(db, keys, scope).await?;
-        Ok(())
-    })
-    .await?;
-    proof.checked.records_before = scope.after.get(&RECORDS).filter(|_| !scope.is_whole).map_or(0, |head| head.seq + 1);
+    verify_records(db, keys, scope, &mut proof, &mut verified).await?;
     let retired = retired::all(db).await?;
     let announced = origins::all(db).await?;
     let accepted = losses::accepted(db, key).await?;
@@ -95,7 +86,6 @@ pub async fn prove_with(
     for transfer_id in seals::broken(db, key).await? {
         proof.records.add(format!("payment {transfer_id}: it was altered"));
     }
-    proof.heads.extend(proof.records.last.map(|last| (RECORDS, Head { seq: last.seq, hash: last.hash })));
     let mut walk = Walk::new(keys, &announced, &accepted, &closed);
     for (chain_id, end) in ends {
         let mut after = begin(db, key, chain_id, scope, &mut walk, &mut proof).await?;
@@ -115,34 +105,31 @@ pub async fn prove_with(
     Ok(proof)
 }
 
-/// Reads in one snapshot, unless the caller has begun a transaction.
-async fn read<T>(
-    db: &mut PgConnection,
-    work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
-) -> Result<T, sqlx::Error> {
-    let mut transaction = if db.is_in_transaction() {
-        db.begin().await?
-    } else {
-        db.begin_with("begin isolation level repeatable read read only").await?
-    };
-    session::read_parts(&mut transaction).await?;
-    let found = work(&mut transaction).await?;
-    // Undoes the settings in the caller's transaction, too.
-    transaction.rollback().await?;
-    Ok(found)
-}
-
-async fn prove_records(
+/// Verifies the audit records, and what they cover as it is now.
+async fn verify_records(
     db: &mut PgConnection,
     keys: &Keyring,
     scope: &Scope,
-) -> Result<records::report::RecordProof, sqlx::Error> {
-    if scope.is_whole {
-        session::read_whole_tables(db).await?;
-        return records::proof::prove(db, keys).await;
+    proof: &mut Proof,
+    verified: &mut impl FnMut(&Proof),
+) -> Result<(), sqlx::Error> {
+    let before = scope.after.iter().filter(|(chain_id, _)| is_of_records(**chain_id));
+    proof.checked.records_before = before.map(|(_, head)| head.seq + 1).sum();
+    let found = &mut proof.records;
+    let mut walk = read(db, async |db| records::proof::Walk::begin(db, keys, &scope.after, found).await).await?;
+    while read(db, async |db| walk.verify_slice(db, scope.slice_rows, &mut proof.records).await).await? {
+        proof.heads.extend(&proof.records.heads);
+        verified(proof);
     }
-    let last = scope.after.get(&RECORDS).map(|head| LastRecord { seq: head.seq, hash: head.hash });
-    records::proof::prove_since(db, keys, last).await
+    proof.heads.extend(&proof.records.heads);
+    let found = &mut proof.records;
+    read(db, async |db| {
+        if scope.is_whole {
+            session::read_whole_tables(db).await?;
+        }
+        records::proof::verify_present(db, keys.present(), scope.is_whole, found).await
+    })
+    .await
 }
 
 /// The number of the batch after which to begin. It must be there, with the trusted hash, and that hash must be right.
