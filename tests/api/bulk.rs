@@ -210,19 +210,6 @@ async fn junk_is_refused_in_time(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn other_users_accounts_and_payees_are_not_found(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let (ana, luis) = (app.user("ana"), app.user("luis"));
-    let (from, to) = ana.account_and_payee().await;
-    let (own_from, own_to) = luis.account_and_payee().await;
-    let before = app.rows().await;
-    let all = results(&luis, bulk([item("a", &from, &own_to, 1), item("b", &own_from, &to, 1)])).await;
-    let codes: Vec<_> = all.iter().map(|it| it["problem"]["code"].clone()).collect();
-    assert_eq!(codes, ["account-not-found", "beneficiary-not-found"]);
-    assert_eq!(app.rows().await, before);
-}
-
-#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn each_transfer_has_a_risk_of_its_own(db: PgPool) {
     let app = TestApp::with(db, Options { risk_enforcement: Enforcement::Enforce, ..Options::default() }).await;
     let ana = app.user("ana");

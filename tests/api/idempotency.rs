@@ -54,18 +54,6 @@ async fn a_key_belongs_to_one_transfer(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_retry_replays_even_without_the_payee_and_the_money(db: PgPool) {
-    let (app, ana) = TestApp::with_user(db).await;
-    let keyed = ana.with("idempotency-key", "k");
-    let (from, to) = ana.account_and_payee().await;
-    let first = keyed.transfer(&from, &to, "9000").await;
-    first.assert_status(200);
-    ana.delete(&format!("/api/ledger/beneficiaries/{to}")).await.assert_status(204);
-    sqlx::query("update app_user set per_transfer_limit = 1").execute(&app.db).await.unwrap();
-    assert_replayed(&keyed.transfer(&from, &to, "9000").await, &first);
-}
-
-#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_decided_rejection_is_frozen(db: PgPool) {
     let (app, ana, from, to) = TestApp::ready(db).await;
     let itself = ana.save_payee("Ana", CLABE).await;

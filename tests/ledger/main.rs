@@ -5,7 +5,6 @@
 mod agreement;
 mod altered;
 mod apply;
-mod audit;
 #[path = "../simulation/chance.rs"]
 mod chance;
 mod forgery;
