@@ -67,6 +67,9 @@ create table audit_record (
     -- Keyed digest of the row after the change; null if it is gone. A keyed one cannot be guessed from a short list of
     -- names or account numbers, so what was deleted for good stays deleted.
     state bytea constraint audit_record_state check (octet_length(state) = 32),
+    -- What was digested, where it holds nothing that is ever to be erased: limits, deployments and the policy. What was in
+    -- force at any time can be read here.
+    content jsonb,
     recorded_at timestamptz not null,
     prev bytea not null constraint audit_record_prev check (octet_length(prev) = 32),
     hash bytea not null constraint audit_record_hash check (octet_length(hash) = 32),

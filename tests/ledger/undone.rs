@@ -130,4 +130,14 @@ async fn what_was_done_on_a_forgery_is_found_after_it_was_undone(db: PgPool) {
         assert_eq!(complaints, found);
     }
     assert_eq!(found.len(), 7);
+    // A limit that is raised later excuses nothing: the one in force that day is on record.
+    run_all(&mut connection, &["update app_user set per_day_limit = 9999 where owner = 'ana'"]).await;
+    proof::record_all(&mut connection, &key(), CONTEXT.now + Duration::days(2)).await.unwrap();
+    let mut complaints = complaints(&mut connection, &key(), &BTreeMap::new()).await;
+    complaints.sort();
+    assert_eq!(complaints, found);
+    let in_force = "select (content->>'per_day_limit')::bigint from audit_record r, ledger_batch b
+        where r.subject = 'limits' and r.subject_key = 'ana' and r.recorded_at < b.created_at and b.seq = 1
+        order by r.seq desc limit 1";
+    assert_eq!(sqlx::query_scalar::<_, i64>(in_force).fetch_one(&mut *connection).await.unwrap(), 1150);
 }

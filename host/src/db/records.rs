@@ -110,6 +110,8 @@ pub(crate) struct Record {
     pub(crate) action: String,
     pub(crate) actor: String,
     pub(crate) state: Option<Vec<u8>>,
+    /// Of which `state` is the digest, if records of this subject keep it.
+    pub(crate) content: Option<String>,
     pub(crate) recorded_at: OffsetDateTime,
     pub(crate) prev: Vec<u8>,
     pub(crate) hash: Vec<u8>,
@@ -130,7 +132,10 @@ impl Record {
 
     /// Whether somebody with the key wrote it, at this place of the chain.
     pub(crate) fn is_authentic(&self, key: &ChainKey) -> bool {
-        self.sealed(key)[..] == self.hash[..]
+        let subject = Subject::ALL.iter().find(|it| it.as_str() == self.subject && it.is_kept());
+        let state = subject.and_then(|it| Some(it.state(key, self.content.as_ref()?).to_vec()));
+        let is_kept = if subject.is_some() { state == self.state } else { self.content.is_none() };
+        is_kept && self.sealed(key)[..] == self.hash[..]
     }
 }
 
@@ -243,6 +248,7 @@ pub(crate) async fn append_all(
                 action: change.action.to_owned(),
                 actor: change.actor.clone(),
                 state: thing.state(key).map(|state| state.to_vec()),
+                content: thing.content.clone().filter(|_| change.subject.is_kept()),
                 recorded_at: now,
                 prev: last.hash.to_vec(),
                 hash: Vec::new(),
@@ -280,6 +286,7 @@ async fn insert(
     let chains: Vec<Uuid> = records.iter().map(|it| it.chain_id).collect();
     let seqs: Vec<i64> = records.iter().map(|it| it.seq).collect();
     let follows: Vec<Option<i64>> = records.iter().map(|it| it.follows).collect();
+    let contents: Vec<Option<&str>> = records.iter().map(|it| it.content.as_deref()).collect();
     let states: Vec<Option<Vec<u8>>> = records.iter().map(|it| it.state.clone()).collect();
     let head_chains: Vec<Uuid> = heads.keys().copied().collect();
     let head_seqs: Vec<i64> = heads.values().map(|head| head.seq).collect();
@@ -293,11 +300,11 @@ async fn insert(
             returning 1
         )
         insert into audit_record
-            (chain_id, seq, follows, subject, subject_key, action, actor, state, recorded_at, prev, hash)
-        select chain_id, seq, follows, subject, subject_key, action, actor, state, $5, prev, hash
+            (chain_id, seq, follows, subject, subject_key, action, actor, state, content, recorded_at, prev, hash)
+        select chain_id, seq, follows, subject, subject_key, action, actor, state, content::jsonb, $5, prev, hash
         from unnest($6::uuid[], $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[],
-            $13::bytea[], $14::bytea[], $15::bytea[])
-            as n (chain_id, seq, follows, subject, subject_key, action, actor, state, prev, hash)
+            $13::bytea[], $14::text[], $15::bytea[], $16::bytea[])
+            as n (chain_id, seq, follows, subject, subject_key, action, actor, state, content, prev, hash)
         where exists (select from head)
         "#,
         &head_chains,
@@ -313,6 +320,7 @@ async fn insert(
         &texts(|it| &it.action),
         &texts(|it| &it.actor),
         &states as _,
+        &contents as _,
         &bytes(|it| &it.prev),
         &bytes(|it| &it.hash),
     );
@@ -338,7 +346,7 @@ async fn record_of(db: &mut PgConnection, key: &ChainKey, thing: &Thing) -> Resu
     let record = sqlx::query_as!(
         Record,
         r#"
-        select chain_id, seq, follows, subject, subject_key, action, actor, state, recorded_at, prev, hash
+        select chain_id, seq, follows, subject, subject_key, action, actor, state, content::text, recorded_at, prev, hash
         from audit_record where chain_id = $1 and seq = $2
         "#,
         thing.subject.chain(&thing.key),

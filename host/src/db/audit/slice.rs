@@ -205,9 +205,9 @@ async fn transfers(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>,
     .await
 }
 
-/// What transfers add up to. A limit is compared with the days that began after it was set, a general one when every host
-/// had started again. What a day's last seconds saw may have counted towards the next one, and a payment that failed need
-/// not have counted at all.
+/// What transfers add up to. A day is compared with the limit that its user had when it began, as records keep it, unless
+/// that changed before it ended; a general one was in force when every host had started again. What a day's last seconds saw
+/// may have counted towards the next one, and a payment that failed need not have counted at all.
 async fn totals(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, sqlx::Error> {
     sqlx::query_as!(
         Finding,
@@ -220,9 +220,6 @@ async fn totals(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, sq
         ), settled as (
             select t.owner, t.payee_key, t.amount from transfer_event v join transfer t using (transfer_id)
             where v.chain_id = $1 and v.seq > $2 and v.seq <= $3 and v.status = 'completed' and t.kind = 'spei'
-        ), general as (
-            select substring(content from '--day-limit=([0-9.]+)')::numeric * 100 as day_limit, changed_at
-            from policy where part = 'settings'
         )
         select 'each payee''s total includes what was sent to them' as "rule!", count(*) as "broken!"
         from (
@@ -233,15 +230,30 @@ async fn totals(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, sq
         union all
         select 'no user sent more in a day than the limit allows', count(*)
         from (select distinct owner, midnight at time zone 'UTC' as midnight from sent) as s
-        left join app_user u on u.owner = s.owner left join general g on g.changed_at < s.midnight - interval '1 hour'
-        where coalesce(u.per_day_limit, g.day_limit) is not null and coalesce(u.per_day_limit, g.day_limit) < (
+        left join lateral (
+            select (content->>'per_day_limit')::bigint as day_limit from audit_record r
+            where r.subject = 'limits' and r.subject_key = s.owner and r.recorded_at < s.midnight
+            order by r.seq desc limit 1
+        ) as u on true
+        left join lateral (
+            select substring(content->>'content' from '--day-limit=([0-9.]+)')::numeric * 100 as day_limit
+            from audit_record r
+            where r.subject = 'policy' and r.subject_key = 'settings' and r.recorded_at < s.midnight - interval '1 hour'
+            order by r.seq desc limit 1
+        ) as g on true
+        where coalesce(u.day_limit, g.day_limit) < (
             select sum(t.amount) from transfer t
             where t.owner = s.owner and t.kind = 'spei' and t.status <> 'failed' and t.created_at >= s.midnight
                 and t.created_at < s.midnight + interval '1 day' - make_interval(secs => $4)
         ) and not exists (
-            select from audit_record r where r.subject = 'limits' and r.subject_key = s.owner and r.action <> 'reseal'
-                and r.recorded_at >= s.midnight
-        )
+            select from audit_record r
+            where r.subject = 'limits' and r.subject_key = s.owner and r.action <> 'reseal'
+                and r.recorded_at >= s.midnight and r.recorded_at < s.midnight + interval '1 day'
+        ) and (u.day_limit is not null or not exists (
+            select from audit_record r
+            where r.subject = 'policy' and r.subject_key = 'settings' and r.action <> 'reseal'
+                and r.recorded_at >= s.midnight - interval '1 hour' and r.recorded_at < s.midnight + interval '1 day'
+        ))
         "#,
         slice.chain_id,
         slice.after,

@@ -181,7 +181,7 @@ async fn records_after(db: &mut PgConnection, end: &End, limit: i64) -> Result<V
     sqlx::query_as!(
         Record,
         r#"
-        select chain_id, seq, follows, subject, subject_key, action, actor, state, recorded_at, prev, hash
+        select chain_id, seq, follows, subject, subject_key, action, actor, state, content::text, recorded_at, prev, hash
         from audit_record where chain_id = $1 and seq > $2 and seq <= $3 order by seq limit $4
         "#,
         end.chain_id,

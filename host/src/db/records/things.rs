@@ -43,6 +43,11 @@ macro_rules! subjects {
                 self.source().is_some_and(|source| source.are_few)
             }
 
+            /// Whether records keep the row itself, so that what was in force in the past can be read.
+            pub(super) fn is_kept(self) -> bool {
+                self.source().is_some_and(|source| source.is_kept)
+            }
+
             pub(crate) fn as_str(self) -> &'static str {
                 match self { $(Self::$subject => $text),+ }
             }
@@ -58,7 +63,7 @@ subjects! {
     Chain = "chain": few("chain_origin", "chain_id::text"),
     LostTail = "lost-tail": few("lost_tail", "chain_id || '/' || from_seq || '/' || to_seq"),
     Component = "component": few("(select *, sha256(bytes) as digest from component)", "encode(sha256, 'hex')"),
-    Deployment = "deployment": few("deployment_history", "kind || '/' || epoch"),
+    Deployment = "deployment": kept(few("deployment_history", "kind || '/' || epoch")),
     Beneficiary = "beneficiary": users("beneficiary", Key::Uuid("beneficiary_id")),
     Schedule = "schedule": users(
         "(select *, (
@@ -67,13 +72,13 @@ subjects! {
         ) as occurrences from schedule s)",
         Key::Uuid("schedule_id"),
     ),
-    Limits = "limits": many(
+    Limits = "limits": kept(many(
         "(
             select owner, per_transfer_limit, per_day_limit from app_user
             where num_nonnulls(per_transfer_limit, per_day_limit) > 0
         )",
         Key::Text("owner"),
-    ),
+    )),
     /// A verified name.
     Holder = "holder": many(
         "(select owner, holder_name from app_user where holder_name is not null)",
@@ -86,7 +91,7 @@ subjects! {
     /// A canary whose share grows by itself.
     Rollout = "rollout": few("rollout", "rollout_id::text"),
     /// What all hosts keep to.
-    Policy = "policy": few("policy", "part"),
+    Policy = "policy": kept(few("policy", "part")),
     /// A retired key.
     Key = "key": few(
         "(select *, (
@@ -111,6 +116,7 @@ impl Subject {
 const UNRECORDED: [&str; 6] = ["attempt_at", "bytes", "claimed_until", "is_claimed", "served_at", "turn"];
 
 /// The rows of a subject.
+#[derive(Clone, Copy)]
 struct Source {
     /// A table or a query.
     rows: &'static str,
@@ -118,9 +124,12 @@ struct Source {
     are_few: bool,
     /// Whether users change them, and hosts by themselves: records of them are spread over many chains.
     are_users: bool,
+    /// Whether records keep the rows themselves, which must never have to be erased.
+    is_kept: bool,
 }
 
 /// What names a row.
+#[derive(Clone, Copy)]
 enum Key {
     /// A column with an index, or any text if the rows are few.
     Text(&'static str),
@@ -129,15 +138,24 @@ enum Key {
 }
 
 const fn few(rows: &'static str, key: &'static str) -> Option<Source> {
-    Some(Source { rows, key: Key::Text(key), are_few: true, are_users: false })
+    Some(Source { rows, key: Key::Text(key), are_few: true, are_users: false, is_kept: false })
 }
 
 const fn many(rows: &'static str, key: Key) -> Option<Source> {
-    Some(Source { rows, key, are_few: false, are_users: false })
+    Some(Source { rows, key, are_few: false, are_users: false, is_kept: false })
 }
 
 const fn users(rows: &'static str, key: Key) -> Option<Source> {
-    Some(Source { rows, key, are_few: false, are_users: true })
+    Some(Source { rows, key, are_few: false, are_users: true, is_kept: false })
+}
+
+const fn kept(source: Option<Source>) -> Option<Source> {
+    match source {
+        Some(Source { rows, key, are_few, are_users, .. }) => {
+            Some(Source { rows, key, are_few, are_users, is_kept: true })
+        }
+        None => None,
+    }
 }
 
 impl Source {
