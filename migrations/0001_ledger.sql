@@ -9,6 +9,8 @@ create table app_user (
     owner text collate "C" primary key constraint app_user_owner_length check (char_length(owner) between 1 and 255),
     per_transfer_limit bigint constraint app_user_per_transfer_limit check (per_transfer_limit > 0),
     per_day_limit bigint constraint app_user_per_day_limit check (per_day_limit > 0),
+    -- Keyed hash of the limits or their absence, which hosts compare before they act on them.
+    limits_seal bytea,
     -- Counts the batches with transfers of a user who has a limit for a day: two hosts that decide on
     -- the same day's total at once cannot both win.
     version bigint not null default 0,

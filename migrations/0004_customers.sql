@@ -9,7 +9,9 @@ create table beneficiary (
     account_number text not null,
     bank_name text not null,
     is_favorite boolean not null default false,
-    created_at timestamptz not null
+    created_at timestamptz not null,
+    -- Keyed hash of the row, which hosts compare before they act on it.
+    seal bytea
 );
 -- The favourites come first.
 create index beneficiary_by_favorite on beneficiary (owner, (not is_favorite), created_at, beneficiary_id);

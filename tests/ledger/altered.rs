@@ -35,6 +35,9 @@ async fn what_was_altered_is_not_acted_on(db: PgPool) {
             "{sql}"
         );
     };
+    let keep = "create table kept as select seal from beneficiary \
+        where beneficiary_id = '00000000-0000-0000-0000-00000000b000'";
+    sqlx::query(keep).execute(&db).await.unwrap();
     let payee = "beneficiary where beneficiary_id = '00000000-0000-0000-0000-00000000b000'";
     let user = "app_user where owner = 'ana'";
     let (not_found, frozen) =
@@ -44,6 +47,7 @@ async fn what_was_altered_is_not_acted_on(db: PgPool) {
         (payee, "name = 'Eva'", "name = 'Luis'", &not_found),
         (payee, "bank_name = 'BBVA'", "bank_name = 'Caudal'", &not_found),
         (payee, "alias = 'Eva'", "alias = null", &not_found),
+        (payee, "seal = null", "seal = (select seal from kept)", &not_found),
         (payee, "created_at = created_at - interval '1 day'", "created_at = created_at + interval '1 day'", &not_found),
         (user, "per_day_limit = 999", "per_day_limit = null", &frozen),
         (user, "per_transfer_limit = 999", "per_transfer_limit = null", &frozen),
@@ -58,7 +62,11 @@ async fn what_was_altered_is_not_acted_on(db: PgPool) {
     proof::record_all(&mut db.acquire().await.unwrap(), &key(), CONTEXT.now).await.unwrap();
     assert!(!act().await.0);
     change("update app_user set per_day_limit = null where owner = 'ana'").await;
-    assert_eq!(act().await, (true, frozen), "a limit is not removed either");
+    assert_eq!(act().await, (true, frozen.clone()), "a limit is not removed either");
+    change("update app_user set limits_seal = null where owner = 'ana'").await;
+    assert_eq!(act().await, (true, frozen.clone()), "nor with its seal");
+    change("delete from app_user where owner = 'ana'").await;
+    assert_eq!(act().await, (true, frozen), "nor with the user");
 }
 
 /// Changes of the schema, with which hosts would do something else, and what is said of them.

@@ -8,6 +8,10 @@ use super::Position;
 use super::records::{self, Change, OWNER, Subject};
 use super::schedules::changes::end_of_payee;
 use crate::sealing::ChainKey;
+use crate::sealing::digest::{Digest, Hash};
+
+/// Beneficiaries in a statement when all are sealed.
+const CHUNK: i64 = 1_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Beneficiary {
@@ -25,9 +29,75 @@ fn change(beneficiary_id: Uuid, action: &'static str) -> Change {
     Change::new(Subject::Beneficiary, beneficiary_id, action, OWNER)
 }
 
-/// Whether a row is as its last record says.
-pub(crate) fn is_recorded(key: &ChainKey, id: Uuid, content: Option<&str>, recorded: Option<&[u8]>) -> bool {
-    records::is_recorded(key, (Subject::Beneficiary, &id.to_string()), content, recorded)
+impl Beneficiary {
+    /// Of the whole row, with which hosts need no look at the records.
+    fn seal(&self, key: &ChainKey, owner: &str) -> Hash {
+        let Self { beneficiary_id, name, alias, account_number, bank_name, is_favorite, created_at } = self;
+        let mut digest = Digest::new(b"caudal beneficiary 1");
+        digest.uuid(*beneficiary_id);
+        [owner, name, account_number, bank_name].iter().for_each(|text| digest.text(text));
+        digest.optional_text(alias.as_deref());
+        digest.int((*is_favorite).into());
+        digest.time(*created_at);
+        key.seal_digest(digest)
+    }
+}
+
+/// A row.
+pub(crate) struct Sealed {
+    pub(crate) owner: String,
+    pub(crate) beneficiary: Beneficiary,
+    pub(crate) seal: Option<Vec<u8>>,
+}
+
+impl Sealed {
+    /// `None` for one that somebody altered, as if it were not there; logs an error then.
+    pub(crate) fn open(self, key: &ChainKey) -> Option<Beneficiary> {
+        let Self { owner, beneficiary, seal } = self;
+        let is_same = seal.as_deref() == Some(&beneficiary.seal(key, &owner)[..]);
+        let name = beneficiary.beneficiary_id.to_string();
+        records::is_same((Subject::Beneficiary, &name), is_same).then_some(beneficiary)
+    }
+}
+
+/// Seals all of them.
+pub(crate) async fn renew_seals(db: &mut PgConnection, key: &ChainKey) -> Result<(), sqlx::Error> {
+    let mut after = Uuid::nil();
+    loop {
+        let rows = sqlx::query!(
+            r#"
+            select beneficiary_id, owner, name, alias, account_number, bank_name, is_favorite, created_at
+            from beneficiary where beneficiary_id > $1 order by beneficiary_id limit $2
+            "#,
+            after,
+            CHUNK,
+        );
+        let rows = rows.fetch_all(&mut *db).await?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        after = last.beneficiary_id;
+        let seals = rows.into_iter().map(|row| {
+            let beneficiary = Beneficiary {
+                beneficiary_id: row.beneficiary_id,
+                name: row.name,
+                alias: row.alias,
+                account_number: row.account_number,
+                bank_name: row.bank_name,
+                is_favorite: row.is_favorite,
+                created_at: row.created_at,
+            };
+            (row.beneficiary_id, beneficiary.seal(key, &row.owner).to_vec())
+        });
+        let (ids, seals): (Vec<_>, Vec<_>) = seals.unzip();
+        let renew = sqlx::query!(
+            r#"
+            update beneficiary b set seal = n.seal
+            from unnest($1::uuid[], $2::bytea[]) as n (beneficiary_id, seal) where b.beneficiary_id = n.beneficiary_id
+            "#,
+            &ids,
+            &seals,
+        );
+        renew.execute(&mut *db).await?;
+    }
 }
 
 /// How many beneficiaries a user has, up to `limit`.
@@ -49,8 +119,9 @@ pub(crate) async fn insert_beneficiary(
     let mut transaction = db.begin().await?;
     sqlx::query!(
         r#"
-        insert into beneficiary (beneficiary_id, owner, name, alias, account_number, bank_name, is_favorite, created_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8)
+        insert into beneficiary
+            (beneficiary_id, owner, name, alias, account_number, bank_name, is_favorite, created_at, seal)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         "#,
         beneficiary.beneficiary_id,
         owner,
@@ -60,6 +131,7 @@ pub(crate) async fn insert_beneficiary(
         beneficiary.bank_name,
         beneficiary.is_favorite,
         beneficiary.created_at,
+        &beneficiary.seal(key, owner)[..],
     )
     .execute(&mut *transaction)
     .await?;
@@ -107,12 +179,16 @@ pub(crate) async fn edit_beneficiary(
         return Ok(Some(after));
     }
     sqlx::query!(
-        "update beneficiary set name = $3, alias = $4, is_favorite = $5 where owner = $1 and beneficiary_id = $2",
+        r#"
+        update beneficiary set name = $3, alias = $4, is_favorite = $5, seal = $6
+        where owner = $1 and beneficiary_id = $2
+        "#,
         owner,
         beneficiary_id,
         after.name,
         after.alias,
         after.is_favorite,
+        &after.seal(key, owner)[..],
     )
     .execute(&mut *transaction)
     .await?;
@@ -175,19 +251,14 @@ pub(crate) async fn find_beneficiaries(
 ) -> Result<Vec<Beneficiary>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
-        select beneficiary_id, name, alias, account_number, bank_name, is_favorite, created_at,
-            jsonb_strip_nulls(to_jsonb(b))::text as content, (
-                select state from audit_record where subject = 'beneficiary' and subject_key = beneficiary_id::text
-                order by seq desc limit 1
-            ) as recorded
-        from beneficiary b where owner = $1 and beneficiary_id = any($2)
+        select beneficiary_id, owner, name, alias, account_number, bank_name, is_favorite, created_at, seal
+        from beneficiary where owner = $1 and beneficiary_id = any($2)
         "#,
         owner,
         beneficiary_ids,
     );
     let found = rows.fetch_all(db).await?.into_iter().filter_map(|row| {
-        let is_recorded = is_recorded(key, row.beneficiary_id, row.content.as_deref(), row.recorded.as_deref());
-        is_recorded.then_some(Beneficiary {
+        let beneficiary = Beneficiary {
             beneficiary_id: row.beneficiary_id,
             name: row.name,
             alias: row.alias,
@@ -195,7 +266,8 @@ pub(crate) async fn find_beneficiaries(
             bank_name: row.bank_name,
             is_favorite: row.is_favorite,
             created_at: row.created_at,
-        })
+        };
+        Sealed { owner: row.owner, beneficiary, seal: row.seal }.open(key)
     });
     Ok(found.collect())
 }

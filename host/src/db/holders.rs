@@ -3,6 +3,7 @@
 use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
 
+use super::limits::Limits;
 use super::records::{self, Change, Subject};
 use crate::domain::clabe::Clabe;
 use crate::sealing::ChainKey;
@@ -58,11 +59,12 @@ pub(crate) async fn set(
     let mut transaction = db.begin().await?;
     let set = sqlx::query!(
         r#"
-        insert into app_user (owner, holder_name, created_at) values ($1, $2, $3)
+        insert into app_user (owner, holder_name, limits_seal, created_at) values ($1, $2, $3, $4)
         on conflict (owner) do update set holder_name = excluded.holder_name
         "#,
         owner,
         name,
+        &Limits::default().seal(key, owner)[..],
         now,
     );
     set.execute(&mut *transaction).await?;

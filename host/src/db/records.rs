@@ -76,10 +76,14 @@ pub(crate) fn is_recorded(
     recorded: Option<&[u8]>,
 ) -> bool {
     let state = content.map(|content| subject.state(key, content));
-    let is_same = state.as_ref().map(|state| &state[..]) == recorded;
+    is_same((subject, name), state.as_ref().map(|state| &state[..]) == recorded)
+}
+
+/// Logs an error if a row is not as it was recorded or sealed.
+pub(crate) fn is_same((subject, name): (Subject, &str), is_same: bool) -> bool {
     if !is_same {
         let subject = subject.as_str();
-        tracing::error!(subject, name, "a row does not match its audit record and is not used: run `caudal verify`");
+        tracing::error!(subject, name, "a row was altered and is not used: run `caudal verify`");
     }
     is_same
 }

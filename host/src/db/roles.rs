@@ -34,7 +34,7 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     ("account_balance", "insert, update (posted, version, changed_at, sent_day, sent, held, frozen, moment)", Reads),
     ("account_event", "insert", Reads),
     ("approval", "insert, update (verdict, decided_by, decided_issuer, decided_at, executed_at, claimed_until)", Reads),
-    ("app_user", "insert, update (per_transfer_limit, per_day_limit, version, holder_name)", Reads),
+    ("app_user", "insert, update (per_transfer_limit, per_day_limit, limits_seal, version, holder_name)", Reads),
     ("entry", "insert", Reads),
     ("hold", "insert, update (status)", Reads),
     ("hold_end", "insert", Reads),
@@ -58,7 +58,7 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     // What the ledger's statement adds up.
     ("payee_total", "insert, update (transfers, amount, largest)", Reads),
     // Users' own things.
-    ("beneficiary", "insert, update (name, alias, is_favorite), delete", Reads),
+    ("beneficiary", "insert, update (name, alias, is_favorite, seal), delete", Reads),
     ("occurrence", "insert", Reads),
     ("schedule", "insert, update (status, ordinal, next_date, waiting_until, attempt_at, is_claimed)", Reads),
     ("consent", "insert, update (granted, notice_version, updated_at)", Ignores),

@@ -10,7 +10,7 @@ use super::periods::Periods;
 use super::report::RecordProof;
 use super::things::{self, Subject, Thing};
 use super::{Change, Head, Heads, RESEAL, Record, chains, hash_of, is_of_records, name_of};
-use crate::db::{comparisons, deployments};
+use crate::db::{beneficiaries, comparisons, deployments, limits};
 use crate::sealing::{ChainKey, Keyring};
 
 /// Rows of a slice: about a second's work.
@@ -21,6 +21,8 @@ pub(crate) const SLICE_ROWS: i64 = 50_000;
 /// # Errors
 /// When the database fails.
 pub async fn record_all(db: &mut PgConnection, key: &ChainKey, now: OffsetDateTime) -> Result<(), sqlx::Error> {
+    limits::renew_seals(db, key).await?;
+    beneficiaries::renew_seals(db, key).await?;
     let mut changes = Vec::new();
     for &subject in Subject::ALL {
         let write = |thing: Thing| thing.flaw(key).map(|_| Change::new(subject, thing.key, "write", ""));

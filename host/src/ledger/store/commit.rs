@@ -1,10 +1,13 @@
 //! Commits a batch with one statement, which the CHECK constraints of `ledger_batch` prove.
 
+use std::collections::BTreeSet;
+
 use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::lock;
+use crate::db::limits::Limits;
 use crate::domain::bank_account::CUSTOMER_STRIPE;
 use crate::domain::transfer::Status;
 use crate::ledger::batch::{Batch, Context};
@@ -28,17 +31,21 @@ pub(super) async fn write(
     // batch that opens the same, so the other rows are locked first, as always.
     let mut transaction = db.begin().await?;
     lock::rows(&mut transaction, batch.rows()).await?;
-    open_accounts(&mut transaction, &seal.rows.accounts).await?;
+    open_accounts(&mut transaction, key, &seal.rows.accounts).await?;
     write_money(&mut transaction, key, (batch, seal), context, commit_by).await?;
     transaction.commit().await
 }
 
-async fn open_accounts(db: &mut PgConnection, accounts: &[AccountRow]) -> Result<(), sqlx::Error> {
+async fn open_accounts(db: &mut PgConnection, key: &ChainKey, accounts: &[AccountRow]) -> Result<(), sqlx::Error> {
+    let owners: BTreeSet<&str> = accounts.iter().filter_map(|it| it.owner.as_deref()).collect();
+    let seals: Vec<Vec<u8>> = owners.iter().map(|owner| Limits::default().seal(key, owner).to_vec()).collect();
     sqlx::query!(
         r#"
         with users as (
-            insert into app_user (owner, created_at)
-            select owner, min(created_at) from unnest($1::account_row[]) group by owner order by owner
+            insert into app_user (owner, limits_seal, created_at)
+            select owner, seal, min(created_at)
+            from unnest($1::account_row[]) join unnest($3::text[], $4::bytea[]) as s (owner, seal) using (owner)
+            group by owner, seal order by owner
             on conflict do nothing
         ), accounts as (
             insert into account select * from unnest($1::account_row[]) order by owner, number_key
@@ -48,6 +55,8 @@ async fn open_accounts(db: &mut PgConnection, accounts: &[AccountRow]) -> Result
         "#,
         accounts as &[AccountRow],
         CUSTOMER_STRIPE,
+        &owners.into_iter().collect::<Vec<_>>() as &[&str],
+        &seals,
     )
     .execute(db)
     .await?;

@@ -15,7 +15,7 @@ use super::retired::{self, RetiredKey};
 use super::{fate, key, lease, origins};
 use crate::db::payments::seals;
 use crate::db::records::{self, Change, Head, Heads, RECORDS};
-use crate::db::session;
+use crate::db::{beneficiaries, limits, session};
 use crate::ledger::writer::Writer;
 use crate::sealing::digest::Hash;
 use crate::sealing::{ChainKey, Keyring};
@@ -103,6 +103,8 @@ pub async fn rotate(
     let closing_record = retired.change("retire");
     records::append(&mut transaction, old, closing_record, cause.at).await?;
     seals::renew(&mut transaction, new).await?;
+    limits::renew_seals(&mut transaction, new).await?;
+    beneficiaries::renew_seals(&mut transaction, new).await?;
     key::rebind(&mut transaction, &next, cause.at).await?;
     // What the old key sealed. Hosts begin to count again.
     sqlx::query!("delete from rollout_evidence").execute(&mut *transaction).await?;

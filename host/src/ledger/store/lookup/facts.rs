@@ -8,9 +8,10 @@ use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::clock::mexico_city_date;
+use crate::db::beneficiaries::{Beneficiary, Sealed};
 use crate::db::holds::parse_status as parse_hold_status;
+use crate::db::limits::Limits;
 use crate::db::transfers::{parse_status, read_remittance};
-use crate::db::{beneficiaries, limits};
 use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 use crate::domain::hold::Hold;
 use crate::domain::money::Money;
@@ -77,14 +78,7 @@ pub(super) async fn load(
         Row,
         r#"
         with users as materialized (
-            select n.owner, u.per_transfer_limit, u.per_day_limit, coalesce(u.version, 0) as version,
-                case when num_nonnulls(u.per_transfer_limit, u.per_day_limit) > 0 then jsonb_strip_nulls(
-                    jsonb_build_object('owner', u.owner, 'per_transfer_limit', u.per_transfer_limit,
-                        'per_day_limit', u.per_day_limit)
-                )::text end as content, (
-                    select state from audit_record where subject = 'limits' and subject_key = n.owner
-                    order by seq desc limit 1
-                ) as recorded,
+            select n.owner, u.per_transfer_limit, u.per_day_limit, u.limits_seal, coalesce(u.version, 0) as version,
                 (
                     select least(coalesce(sum(b.sent), 0), 9223372036854775807)::bigint
                     from account a join account_balance b using (account_id)
@@ -97,11 +91,11 @@ pub(super) async fn load(
         select statement_timestamp() as "read_at!", k.account_id as "account_id!", k.stripe as "stripe!", k.owner as "user?",
             k.beneficiary_id as "beneficiary_id?", k.key as "key?",
             a.owner as "account_owner?", a.account_number as "account_number?", a.issued is not null as "is_issued!", b.it as "balance?: BalanceRow",
-            p.owner as "payee_owner?", p.name as "payee_name?", p.bank_name as "payee_bank?",
-            p.account_number as "payee_number?", p.created_at as "payee_created_at?", p.content as "payee_content?",
-            p.recorded as "payee_recorded?",
+            p.owner as "payee_owner?", p.name as "payee_name?", p.alias as payee_alias, p.bank_name as "payee_bank?",
+            p.account_number as "payee_number?", p.is_favorite as "payee_is_favorite?",
+            p.created_at as "payee_created_at?", p.seal as payee_seal,
             u.per_transfer_limit as "per_transfer_limit?", u.per_day_limit as "per_day_limit?",
-            u.content as "limits_content?", u.recorded as "limits_recorded?", u.version as "user_version?", u.day_total as "day_total?", u.pending as "pending?",
+            u.limits_seal, u.version as "user_version?", u.day_total as "day_total?", u.pending as "pending?",
             i.it as "answer?: KeyRow", t.it as "transfer?: TransferRow", h.it as "hold?: HoldRow"
         from unnest($1::uuid[], $2::smallint[], $3::text[], $4::uuid[], $5::text[])
             as k (account_id, stripe, owner, beneficiary_id, key)
@@ -110,11 +104,7 @@ pub(super) async fn load(
         ) as b on true
         left join lateral (select * from account a where a.account_id = k.account_id limit 1) as a on true
         left join lateral (
-            select p.*, jsonb_strip_nulls(to_jsonb(p))::text as content, (
-                select state from audit_record where subject = 'beneficiary' and subject_key = p.beneficiary_id::text
-                order by seq desc limit 1
-            ) as recorded
-            from beneficiary p where p.beneficiary_id = k.beneficiary_id limit 1
+            select * from beneficiary p where p.beneficiary_id = k.beneficiary_id limit 1
         ) as p on true
         left join users u on u.owner = k.owner
         left join lateral (
@@ -155,15 +145,15 @@ struct Row {
     balance: Option<BalanceRow>,
     payee_owner: Option<String>,
     payee_name: Option<String>,
+    payee_alias: Option<String>,
     payee_bank: Option<String>,
     payee_number: Option<String>,
+    payee_is_favorite: Option<bool>,
     payee_created_at: Option<OffsetDateTime>,
-    payee_content: Option<String>,
-    payee_recorded: Option<Vec<u8>>,
+    payee_seal: Option<Vec<u8>>,
     per_transfer_limit: Option<i64>,
     per_day_limit: Option<i64>,
-    limits_content: Option<String>,
-    limits_recorded: Option<Vec<u8>>,
+    limits_seal: Option<Vec<u8>>,
     user_version: Option<i64>,
     day_total: Option<i64>,
     pending: Option<i32>,
@@ -182,16 +172,16 @@ impl Row {
             state.payees.insert(beneficiary_id, payee);
         }
         if let (Some(user), Some(day_total), Some(version)) = (self.user.take(), self.day_total, self.user_version) {
+            let limits = Limits::new(self.per_transfer_limit, self.per_day_limit);
+            let was_altered = state.users.get(&user).is_some_and(|it| it.is_altered);
+            // Who has an account has a seal.
+            let is_sealed = self.account_owner.as_ref() != Some(&user)
+                || limits.are_sealed(key, &user, self.limits_seal.as_deref());
             let facts = UserFacts {
                 day_total: Money::from_minor(day_total),
-                per_transfer_limit: self.per_transfer_limit.map(Money::from_minor),
-                per_day_limit: self.per_day_limit.map(Money::from_minor),
-                is_altered: !limits::are_recorded(
-                    key,
-                    &user,
-                    self.limits_content.as_deref(),
-                    self.limits_recorded.as_deref(),
-                ),
+                per_transfer_limit: limits.per_transfer,
+                per_day_limit: limits.per_day,
+                is_altered: was_altered || !is_sealed,
                 version,
                 pending: self.pending.unwrap_or_default(),
             };
@@ -209,17 +199,18 @@ impl Row {
     /// `None` for one that somebody altered, as if it were not there.
     fn payee(&mut self, key: &ChainKey) -> Option<Payee> {
         let owner = self.payee_owner.take()?;
-        let (content, recorded) = (self.payee_content.as_deref(), self.payee_recorded.as_deref());
-        if !beneficiaries::is_recorded(key, self.beneficiary_id?, content, recorded) {
-            return None;
-        }
-        Some(Payee {
-            owner,
+        let beneficiary = Beneficiary {
+            beneficiary_id: self.beneficiary_id?,
             name: self.payee_name.take()?,
-            bank: self.payee_bank.take()?,
-            number: self.payee_number.take()?,
+            alias: self.payee_alias.take(),
+            account_number: self.payee_number.take()?,
+            bank_name: self.payee_bank.take()?,
+            is_favorite: self.payee_is_favorite?,
             created_at: self.payee_created_at?,
-        })
+        };
+        let sealed = Sealed { owner: owner.clone(), beneficiary, seal: self.payee_seal.take() };
+        let Beneficiary { name, bank_name: bank, account_number: number, created_at, .. } = sealed.open(key)?;
+        Some(Payee { owner, name, bank, number, created_at })
     }
 
     fn answer(&mut self) -> Result<Option<Answer>, sqlx::Error> {
