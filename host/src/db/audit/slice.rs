@@ -18,6 +18,13 @@ pub(crate) struct Slice {
     pub(crate) last: i64,
 }
 
+/// Runs a query on a slice: `$1` is its chain, `$2` the number before its first batch and `$3` that of its last one.
+macro_rules! find {
+    ($db:expr, $slice:expr, $sql:tt $(, $more:expr)*) => {
+        sqlx::query_as!(Finding, $sql, $slice.chain_id, $slice.after, $slice.last $(, $more)*).fetch_all($db).await
+    };
+}
+
 pub(crate) async fn check(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, sqlx::Error> {
     let mut findings = batches(db, slice).await?;
     findings.extend(entries(db, slice).await?);
@@ -30,8 +37,9 @@ pub(crate) async fn check(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Fi
 
 /// Each status is tied to the entries of its own batch, so that statuses in sequence tell where the money is.
 async fn batches(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, sqlx::Error> {
-    sqlx::query_as!(
-        Finding,
+    find!(
+        db,
+        slice,
         r#"
         with posted as materialized (
             select * from entry where chain_id = $1 and seq > $2 and seq <= $3
@@ -86,19 +94,15 @@ async fn batches(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, s
                 or coalesce(sum(e.delta) filter (where a.kind = 'in-transit'), 0)
                     <> case when m.status = 'pending' then m.amount when m.ordinal > 0 then -m.amount else 0 end
         ) as unbalanced
-        "#,
-        slice.chain_id,
-        slice.after,
-        slice.last,
+        "#
     )
-    .fetch_all(db)
-    .await
 }
 
 /// The entry before may be another chain's.
 async fn entries(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, sqlx::Error> {
-    sqlx::query_as!(
-        Finding,
+    find!(
+        db,
+        slice,
         r#"
         select r.rule as "rule!", count(*) filter (where e.version is not null and r.is_broken) as "broken!"
         from (values (true)) as always (yes)
@@ -132,19 +136,15 @@ async fn entries(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, s
         ) as r (rule, is_broken)
         group by r.rule order by r.rule
         "#,
-        slice.chain_id,
-        slice.after,
-        slice.last,
-        COMMIT_SECONDS + SKEW_SECONDS,
+        COMMIT_SECONDS + SKEW_SECONDS
     )
-    .fetch_all(db)
-    .await
 }
 
 /// The transfers that got a status.
 async fn transfers(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, sqlx::Error> {
-    sqlx::query_as!(
-        Finding,
+    find!(
+        db,
+        slice,
         r#"
         with touched as materialized (
             select transfer_id from transfer_event where chain_id = $1 and seq > $2 and seq <= $3
@@ -196,21 +196,17 @@ async fn transfers(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>,
                 and (b.sent_day >= (t.created_at at time zone 'UTC' - interval '6 hours')::date) is not true)
         ) as r (rule, is_broken)
         group by r.rule order by r.rule
-        "#,
-        slice.chain_id,
-        slice.after,
-        slice.last,
+        "#
     )
-    .fetch_all(db)
-    .await
 }
 
 /// What transfers add up to. A day is compared with the limit that its user had when it began, as records keep it, unless
 /// that changed before it ended; a general one was in force when every host had started again. What a day's last seconds saw
 /// may have counted towards the next one, and a payment that failed need not have counted at all.
 async fn totals(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, sqlx::Error> {
-    sqlx::query_as!(
-        Finding,
+    find!(
+        db,
+        slice,
         r#"
         with sent as materialized (
             select t.owner, t.payee_key, t.amount, t.status,
@@ -255,18 +251,14 @@ async fn totals(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, sq
                 and r.recorded_at >= s.midnight - interval '1 hour' and r.recorded_at < s.midnight + interval '1 day'
         ))
         "#,
-        slice.chain_id,
-        slice.after,
-        slice.last,
-        SKEW_SECONDS,
+        SKEW_SECONDS
     )
-    .fetch_all(db)
-    .await
 }
 
 async fn keys_and_accounts(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, sqlx::Error> {
-    sqlx::query_as!(
-        Finding,
+    find!(
+        db,
+        slice,
         r#"
         select r.rule as "rule!", count(*) filter (where i.key is not null and r.is_broken) as "broken!"
         from (values (true)) as always (yes)
@@ -307,19 +299,15 @@ async fn keys_and_accounts(db: &mut PgConnection, slice: &Slice) -> Result<Vec<F
             ('each issued number is its account''s', left(a.number_key, 17) <> lpad(a.issued::text, 17, '0'))
         ) as r (rule, is_broken)
         group by r.rule order by 1
-        "#,
-        slice.chain_id,
-        slice.after,
-        slice.last,
+        "#
     )
-    .fetch_all(db)
-    .await
 }
 
 /// The holds that were placed or ended. A capture is in the batch of its transfer.
 async fn holds(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, sqlx::Error> {
-    sqlx::query_as!(
-        Finding,
+    find!(
+        db,
+        slice,
         r#"
         with touched as materialized (
             select hold_id from hold where chain_id = $1 and seq > $2 and seq <= $3
@@ -347,11 +335,6 @@ async fn holds(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, sql
         select 'each transfer captures one hold', count(*) - count(distinct transfer_id)
         from hold_end where transfer_id is not null and chain_id = $1 and seq > $2 and seq <= $3
         order by 1
-        "#,
-        slice.chain_id,
-        slice.after,
-        slice.last,
+        "#
     )
-    .fetch_all(db)
-    .await
 }
