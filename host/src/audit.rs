@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::auth::{Refusal, scope};
 use crate::metrics::Metrics;
 
-/// How often refused requests are told of: at most some thirty lines each time.
+/// How often refused requests are reported: at most some thirty lines each time.
 const REPORT_EVERY: Duration = Duration::from_secs(60);
 
 /// What operators do, and hosts about themselves.
@@ -123,13 +123,13 @@ const NOTICE_REASONS: [&str; 3] = ["not-json", "malformed", "unknown-payment"];
 /// Tells of refused requests.
 pub(crate) struct Refusals {
     metrics: Metrics,
-    told: BTreeMap<[&'static str; 2], u64>,
+    reported: BTreeMap<[&'static str; 2], u64>,
 }
 
 impl Refusals {
     pub(crate) fn new(metrics: Metrics) -> Self {
-        let told = refusals().map(|labels| (labels, metrics.refusals.of(labels).get())).collect();
-        Self { metrics, told }
+        let reported = refusals().map(|labels| (labels, metrics.refusals.of(labels).get())).collect();
+        Self { metrics, reported }
     }
 
     /// Until it is aborted.
@@ -142,9 +142,9 @@ impl Refusals {
 
     /// Those since the last call.
     fn report(&mut self) {
-        for (labels, told) in &mut self.told {
-            let count = self.metrics.refusals.of(*labels).get() - *told;
-            *told += count;
+        for (labels, reported) in &mut self.reported {
+            let count = self.metrics.refusals.of(*labels).get() - *reported;
+            *reported += count;
             let [event, reason] = labels;
             if count > 0 {
                 tracing::warn!(target: "audit", event, reason, count, "requests were refused");
@@ -168,15 +168,15 @@ mod tests {
     fn a_flood_of_refused_requests_is_one_line_for_each_reason() {
         let metrics = Metrics::default();
         let mut refusals = Refusals::new(metrics.clone());
-        let lines = refusals.told.len();
+        let lines = refusals.reported.len();
         assert!((20..50).contains(&lines), "{lines} lines a minute at most");
-        for labels in refusals.told.keys() {
+        for labels in refusals.reported.keys() {
             for _ in 0..1_000 {
                 metrics.refusals.of(*labels).inc();
             }
         }
         refusals.report();
-        assert!(refusals.told.values().all(|told| *told == 1_000));
-        assert_eq!(refusals.told.len(), lines);
+        assert!(refusals.reported.values().all(|reported| *reported == 1_000));
+        assert_eq!(refusals.reported.len(), lines);
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn new_order(number: u128, amount: i64) -> Order {
     }
 }
 
-fn told() -> Remittance {
+fn a_remittance() -> Remittance {
     Remittance { concept: Some("Renta".to_owned()), reference: Some(7) }
 }
 
@@ -140,7 +140,7 @@ pub(crate) async fn fill(db: &PgPool) {
     let commands = [
         (instant, Command::Open(open_account())),
         (instant, Command::Fund(fund)),
-        (instant, Command::Transfer(Order { remittance: told(), ..new_order(1, 10) })),
+        (instant, Command::Transfer(Order { remittance: a_remittance(), ..new_order(1, 10) })),
         (simulated, order(2, 20)),
         (simulated, order(3, 30)),
         (simulated, order(4, 40)),

@@ -46,8 +46,8 @@ pub(super) async fn run(common: &Common, approvals: Approvals) -> Result<ExitCod
 
 /// What the host answered about an action, a line for each field.
 fn fields(done: &Value) -> String {
-    let told = done.as_object().into_iter().flatten().filter(|(_, it)| !it.is_null() && !it.is_object());
-    told.map(|(name, it)| format!("\n  {name}: {}", text(it))).collect()
+    let facts = done.as_object().into_iter().flatten().filter(|(_, it)| !it.is_null() && !it.is_object());
+    facts.map(|(name, it)| format!("\n  {name}: {}", text(it))).collect()
 }
 
 /// Approved is open too: it is being carried out, or its outcome is unknown.

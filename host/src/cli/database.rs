@@ -124,7 +124,7 @@ impl Database {
     }
 
     /// Resolves with the reason once a host has to start again: the policy has changed, or Postgres has replicas that
-    /// the host does not wait for, without having been told so.
+    /// the host does not wait for although no setting says so.
     pub(super) async fn outgrown(&self) -> anyhow::Error {
         let may_replicate = self.policy.durability.is_none() && self.barrier.durability() == Durability::Local;
         loop {
@@ -223,7 +223,7 @@ async fn connect(
     let recorded = recorded_policy(&mut db).await?;
     let policy = match usage {
         Use::Sandbox(_) if recorded.is_some() => bail!(
-            "a policy is set here, so this ledger is no sandbox: leave out --sandbox, or choose another --data-dir or \
+            "a policy is set here, so this ledger is not a sandbox: leave out --sandbox, or choose another --data-dir or \
              DATABASE_URL"
         ),
         Use::Sandbox(own) => own.clone(),

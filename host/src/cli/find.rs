@@ -45,7 +45,7 @@ const TRANSACTION: &[Column<Value>] = &[
 async fn look_up(api: &AdminApi, wanted: &str) -> Result<Value> {
     let answer = api.get(&format!("/admin/find?text={}", segment(wanted))).await;
     found(answer, || {
-        format!("{wanted} is no user with an account, no number that the bank issued, and no tracking key")
+        format!("{wanted} is not a user with an account, nor a number that the bank issued, nor a tracking key")
     })
 }
 

@@ -19,7 +19,7 @@ pub(super) async fn run(common: &Common, fund: Fund) -> Result<ExitCode> {
     let api = AdminApi::new(common, &admin)?;
     let account = account_id(&api, &account).await?;
     // An amount is a JSON number with two decimals.
-    let amount_json: Value = serde_json::from_str(&amount.to_string()).context("an amount is no number")?;
+    let amount_json: Value = serde_json::from_str(&amount.to_string()).context("an amount is not a number")?;
     let credit = json!({"amount": amount_json, "reason": reason, "transactionId": transaction});
     let answer = api.post(&format!("/admin/accounts/{account}/fund"), &credit).await;
     let again = || format!("to repeat it without crediting twice, add --transaction {transaction}");

@@ -20,7 +20,7 @@ pub(super) async fn run(common: &Common, change: UserLimits) -> Result<ExitCode>
             None => {}
             Some(LimitChange::Default) => drop(after.as_object_mut().and_then(|limits| limits.remove(name))),
             Some(LimitChange::To(limit)) => {
-                after[name] = serde_json::from_str(&limit.to_string()).context("a limit is no number")?;
+                after[name] = serde_json::from_str(&limit.to_string()).context("a limit is not a number")?;
             }
         }
     }

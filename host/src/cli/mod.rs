@@ -63,7 +63,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     let filter = EnvFilter::try_new(&cli.common.log).context("--log is not a filter such as \"info,caudal=debug\"")?;
     let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
     // Those of a trace are not for the log.
-    let filter = filter.add_directive(format!("{SPANS}=off").parse().context("a target is no filter")?);
+    let filter = filter.add_directive(format!("{SPANS}=off").parse().context("a target is not a filter")?);
     let log = tracing_subscriber::fmt::layer().event_format(Lines::new(color));
     let log = log.with_writer(std::io::stderr).with_ansi(color).with_filter(filter);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start threads")?;

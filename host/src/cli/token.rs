@@ -28,7 +28,7 @@ pub(super) async fn run(common: &Common, token: Token) -> Result<ExitCode> {
         );
         let minter = Minter::with_signing_key(&secret::read_private(path)?, config).with_context(|| {
             format!(
-                "{path} is no private key on P-256: make one with `openssl genpkey -algorithm EC -pkeyopt \
+                "{path} is not a private key on P-256: make one with `openssl genpkey -algorithm EC -pkeyopt \
                  ec_paramgen_curve:P-256 -out {path}`",
                 path = path.display()
             )

@@ -20,7 +20,7 @@ pub(crate) async fn write_barrier(db: &mut PgConnection) -> Result<(), sqlx::Err
     db.execute("select pg_logical_emit_message(true, 'caudal', '')").await.map(drop)
 }
 
-/// What was read or written may be lost in a failover, and must not be told.
+/// What was read or written may be lost in a failover, and must not be revealed.
 #[derive(Debug, thiserror::Error)]
 #[error("the database does not confirm what was read or written")]
 pub struct Unconfirmed(#[from] pub(crate) sqlx::Error);

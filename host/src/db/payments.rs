@@ -45,7 +45,7 @@ pub(crate) struct DuePayment {
 }
 
 impl DuePayment {
-    /// Whether the rail may have it. Waiting for its turn, however long, is no reason.
+    /// Whether the rail may have it. Having waited long for its turn is not a reason.
     pub(crate) fn may_be_known(&self) -> bool {
         self.was_sent || self.is_restored
     }

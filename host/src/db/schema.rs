@@ -119,7 +119,7 @@ pub(crate) async fn check(db: &mut PgConnection) -> Result<(), SchemaError> {
     Ok(())
 }
 
-/// How the schema differs from what the migrations make. What a later release may have added is no difference.
+/// How the schema differs from what the migrations make. What a later release may have added does not count.
 ///
 /// # Errors
 /// If the database fails, or this program is too old.

@@ -13,7 +13,7 @@ const BODY_DIGITS: usize = 17;
 pub struct Clabe(i64);
 
 impl Clabe {
-    /// `None` if `number` is no CLABE or its check digit is wrong. Spaces and hyphens do not matter.
+    /// `None` if `number` is not a CLABE or its check digit is wrong. Spaces and hyphens do not matter.
     pub fn read(number: &str) -> Option<Self> {
         let number = normalise(number);
         account_number::is_clabe(&number).then(|| number[..BODY_DIGITS].parse().ok().map(Self))?

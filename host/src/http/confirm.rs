@@ -60,7 +60,7 @@ pub(crate) async fn confirm(State(app): State<App>, mut request: Request, next: 
         let request = Request::from_parts(head.clone(), Body::empty());
         let response = in_time(run_and_confirm(&app, request, next.clone(), false)).await;
         let is_outage = response.extensions().get::<Problem>().is_some_and(Problem::is_outage);
-        // Too much load is no outage, and waiting would make it worse.
+        // Too much load is not an outage, and waiting would make it worse.
         let is_shed = response.extensions().get::<Failure>().is_some_and(|it| it.shed.is_some());
         if !is_outage || (is_first && is_shed) || Instant::now() >= deadline {
             return response;

@@ -43,7 +43,7 @@ async fn batches(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, s
         r#"
         with posted as materialized (
             select * from entry where chain_id = $1 and seq > $2 and seq <= $3
-        ), told as materialized (
+        ), statuses as materialized (
             select * from transfer_event where chain_id = $1 and seq > $2 and seq <= $3
         ), operated as (
             select seq from hold where chain_id = $1 and seq > $2 and seq <= $3
@@ -51,7 +51,7 @@ async fn batches(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, s
             union all select seq from account_event where chain_id = $1 and seq > $2 and seq <= $3
         ), moved as (
             select v.seq, v.ordinal, v.status, t.transfer_id, t.amount, t.debit_account_id, t.credit_account_id
-            from told v join transfer t using (transfer_id)
+            from statuses v join transfer t using (transfer_id)
         )
         select 'each batch has exactly the rows that it wrote' as "rule!", count(*) as "broken!"
         from (select * from ledger_batch where chain_id = $1 and seq > $2 and seq <= $3) as b
@@ -67,7 +67,7 @@ async fn batches(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, s
             select seq, count(*) as n from idempotency where chain_id = $1 and seq > $2 and seq <= $3 group by seq
         ) as k using (seq)
         full join (
-            select seq, count(*) as n, array_agg(transfer_id order by transfer_id) as ids from told group by seq
+            select seq, count(*) as n, array_agg(transfer_id order by transfer_id) as ids from statuses group by seq
         ) as v using (seq)
         full join (select seq, count(*) as n from operated group by seq) as o using (seq)
         where b.batch_id is null

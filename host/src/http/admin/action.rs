@@ -70,7 +70,7 @@ pub(super) async fn propose(app: &App, by: &Person, action: &Action, reason: &st
     let proposed = approvals::propose(&mut db, &app.key, proposal, by, (now, policy.lifetime)).await?;
     audit::done(Event::ActionProposed, &by.name, &proposed.approval_id);
     let location = format!("/admin/approvals/{}", proposed.approval_id);
-    Ok(Some((StatusCode::ACCEPTED, [(header::LOCATION, location)], Json(shown(proposed, now)?)).into_response()))
+    Ok(Some((StatusCode::ACCEPTED, [(header::LOCATION, location)], Json(to_json(proposed, now)?)).into_response()))
 }
 
 answer! {
@@ -98,7 +98,7 @@ pub(super) fn digest_of(it: &Approval) -> String {
     Digest(Sha256::digest(format!("{}\n{}", it.action, it.reason)).into()).to_string()
 }
 
-pub(super) fn shown(it: Approval, now: OffsetDateTime) -> Result<ApprovalJson, Error> {
+pub(super) fn to_json(it: Approval, now: OffsetDateTime) -> Result<ApprovalJson, Error> {
     Ok(ApprovalJson {
         id: it.approval_id,
         action: serde_json::from_str(&it.action).map_err(|error| Error::Internal(error.into()))?,

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 
-use super::action::{APPROVALS_LISTED_MAX, ApprovalJson, digest_of, shown};
+use super::action::{APPROVALS_LISTED_MAX, ApprovalJson, digest_of, to_json};
 use super::versions::kind_of;
 use super::{accounts, payments, reversals};
 use crate::app::App;
@@ -47,7 +47,7 @@ pub(crate) async fn list_approvals(State(app): State<App>, approver: Approver) -
     let mut unreadable = 0;
     for it in all {
         match Action::read(&it.action) {
-            Ok(action) if approver.has(action.scope()) => approvals.push(shown(it, now)?),
+            Ok(action) if approver.has(action.scope()) => approvals.push(to_json(it, now)?),
             Ok(_) => {}
             Err(_) => unreadable += 1,
         }
@@ -61,7 +61,7 @@ pub(crate) async fn get_approval(
     id: Result<PathId, Error>,
 ) -> Result<Json<ApprovalJson>, Error> {
     let (it, _) = find(&app, &approver, id?).await?;
-    shown(it, app.clock.now()).map(Json)
+    to_json(it, app.clock.now()).map(Json)
 }
 
 async fn find(app: &App, approver: &Approver, PathId(id): PathId) -> Result<(Approval, Action), Error> {
@@ -128,7 +128,7 @@ pub(crate) async fn withdraw(
     let saved = save(&app, &before, &withdrawn, (Step::Withdraw, &approver)).await?;
     let withdrawn = saved.ok_or(Error::ApprovalUnderWay)?;
     audit::done(Event::ActionWithdrawn, &approver.person.name, &withdrawn.approval_id);
-    shown(withdrawn, now).map(Json)
+    to_json(withdrawn, now).map(Json)
 }
 
 /// `None` if somebody else was faster.

@@ -33,7 +33,7 @@ record! {
     }
 }
 
-pub(super) fn shown(it: Setback, registered: &[Component]) -> SetbackJson {
+pub(super) fn to_json(it: Setback, registered: &[Component]) -> SetbackJson {
     SetbackJson {
         version: name_of(it.version, registered),
         cause: it.cause,

@@ -51,9 +51,9 @@ fn answer(catalog: &Catalog) -> Result<Response, Error> {
     let is_deployed = deployed.epoch > 0;
     let etag = HeaderValue::from_str(&etag(deployed.epoch)).map_err(|error| Error::Internal(error.into()))?;
     let present = PresentJson {
-        now: Flat(shown(deployed, registered)),
+        now: Flat(to_json(deployed, registered)),
         rollback_to: is_deployed.then(|| name_of(catalog.rollback_target(), registered)).flatten(),
-        setbacks: catalog.setbacks().into_iter().map(|it| confirmation::shown(it, registered)).collect(),
+        setbacks: catalog.setbacks().into_iter().map(|it| confirmation::to_json(it, registered)).collect(),
     };
     Ok(([(header::ETAG, etag)], Json(present)).into_response())
 }
@@ -117,7 +117,7 @@ record! {
     }
 }
 
-fn shown(deployment: &Deployment, registered: &[Component]) -> DeploymentJson {
+fn to_json(deployment: &Deployment, registered: &[Component]) -> DeploymentJson {
     let is_deployed = deployment.epoch > 0;
     let name = |digest: Digest| name_of(digest, registered);
     DeploymentJson {
@@ -151,7 +151,7 @@ pub(crate) async fn get_history(
     let mut db = app.db.acquire().await?;
     let registered = components::list(&mut db).await?;
     let history = deployments::history_of(&mut db, kind, HISTORY_MAX).await?;
-    Ok(Json(HistoryJson { history: history.iter().map(|it| shown(it, &registered)).collect() }))
+    Ok(Json(HistoryJson { history: history.iter().map(|it| to_json(it, &registered)).collect() }))
 }
 
 /// Compares the challengers of deployment `epoch`, by default the latest one with challengers.

@@ -77,10 +77,10 @@ pub(crate) async fn list_payments(
 ) -> Result<Json<PendingPaymentsJson>, Error> {
     let pending = payments::list(&mut *app.db.acquire().await?, PAYMENTS_LISTED_MAX).await?;
     let now = app.clock.now();
-    Ok(Json(PendingPaymentsJson { payments: pending.into_iter().map(|it| shown(it, now)).collect() }))
+    Ok(Json(PendingPaymentsJson { payments: pending.into_iter().map(|it| to_json(it, now)).collect() }))
 }
 
-fn shown(it: PendingPayment, now: OffsetDateTime) -> PendingPaymentJson {
+fn to_json(it: PendingPayment, now: OffsetDateTime) -> PendingPaymentJson {
     PendingPaymentJson {
         transaction_id: it.transfer_id,
         tracking_key: it.tracking_key,

@@ -102,12 +102,12 @@ pub(crate) async fn list_rollouts(
     let registered = components::list(&mut db).await?;
     let mut listed = Vec::new();
     for it in rollouts::of_kind(&mut db, kind, ROLLOUTS_MAX).await? {
-        listed.push(shown(&mut db, &app.key, (&it, &registered), app.clock.now()).await?);
+        listed.push(to_json(&mut db, &app.key, (&it, &registered), app.clock.now()).await?);
     }
     Ok(Json(RolloutsJson { rollouts: listed }))
 }
 
-pub(super) async fn shown(
+pub(super) async fn to_json(
     db: &mut PgConnection,
     key: &ChainKey,
     (it, registered): (&Rollout, &[Component]),
@@ -196,7 +196,7 @@ async fn give(
         Ordered::Done(it) => {
             audit::done(event, by, &format_args!("{kind} {}", it.epoch));
             let registered = components::list(&mut db).await?;
-            shown(&mut db, &app.key, (&it, &registered), now).await.map(Json)
+            to_json(&mut db, &app.key, (&it, &registered), now).await.map(Json)
         }
         Ordered::Refused(state) => Err(Error::RolloutState(state)),
         Ordered::Stale => Err(Error::Stale),

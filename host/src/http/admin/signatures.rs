@@ -25,7 +25,7 @@ answer! {
 }
 
 /// The signature of a version. It is verified each time.
-pub(super) async fn shown(
+pub(super) async fn to_json(
     db: &mut PgConnection,
     keys: &ModelKeys,
     component: Digest,

@@ -19,7 +19,7 @@ use crate::http::admin::confirmation;
 use crate::http::admin::deployment::etag;
 use crate::http::admin::if_match::IfMatch;
 use crate::http::admin::names::{VERSION_CHARS_MAX, check_release, find, unprocessable};
-use crate::http::admin::rollout::shown;
+use crate::http::admin::rollout::to_json;
 use crate::http::admin::signatures::require_signatures;
 use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;

@@ -77,14 +77,14 @@ impl OwnLimits {
         if before == Some(set)
             || !limits::set(&mut db, &app.key, &user, set, (by, approval_id), app.clock.now()).await?
         {
-            return Ok(Json(shown(before)));
+            return Ok(Json(to_json(before)));
         }
         audit::done(Event::LimitsChanged, by, &"");
-        Ok(Json(shown(Some(set))))
+        Ok(Json(to_json(Some(set))))
     }
 }
 
-fn shown(limits: Option<Limits>) -> LimitsJson {
+fn to_json(limits: Option<Limits>) -> LimitsJson {
     let Limits { per_transfer, per_day } = limits.unwrap_or(Limits { per_transfer: None, per_day: None });
     LimitsJson { per_transfer, per_day }
 }
@@ -94,7 +94,7 @@ pub(crate) async fn get_limits(
     _: LedgerOperator,
     Path(user): Path<String>,
 ) -> Result<Json<LimitsJson>, Error> {
-    Ok(Json(shown(limits::find(&mut *app.db.acquire().await?, &user).await?)))
+    Ok(Json(to_json(limits::find(&mut *app.db.acquire().await?, &user).await?)))
 }
 
 /// They apply from the user's next transfer on.

@@ -81,7 +81,7 @@ answer! {
     }
 }
 
-fn shown(component: &Component, role: &'static str) -> VersionJson {
+fn to_json(component: &Component, role: &'static str) -> VersionJson {
     VersionJson {
         model_version: component.model_version.clone(),
         kind: component.kind,
@@ -152,7 +152,7 @@ pub(crate) async fn list_models(State(app): State<App>, reader: Reader, _: Unpag
     let models = kinds.into_iter().map(|(name, kind)| {
         let deployment = present_of(kind, deployed.iter().cloned());
         let of_kind = registered.iter().filter(|it| it.kind == kind);
-        let versions = of_kind.map(|it| shown(it, role_of(it.digest, &deployment))).collect();
+        let versions = of_kind.map(|it| to_json(it, role_of(it.digest, &deployment))).collect();
         let hosts = live.iter().filter(|(_, status)| status.kind == kind);
         let hosts = hosts.map(|(host, status)| shown_host(*host, status, &registered)).collect();
         KindJson { kind: name, epoch: deployment.epoch, versions, hosts }
@@ -170,10 +170,10 @@ pub(crate) async fn get_version(
     reader.may_read(kind)?;
     let mut db = app.db.acquire().await?;
     let (component, report) = find(&mut db, kind, &version).await?.ok_or(Error::NotFound)?;
-    let version = shown(&component, role_of(component.digest, &present(&mut db, &app.key, kind).await?));
+    let version = to_json(&component, role_of(component.digest, &present(&mut db, &app.key, kind).await?));
     let embedded = Embedded::ALL.into_iter().find(|it| digest_of(it.bytes) == component.digest);
     let card = embedded.and_then(|it| it.card).map(|card| card.markdown);
-    let signature = signatures::shown(&mut db, &app.settings.model_keys, component.digest).await?;
+    let signature = signatures::to_json(&mut db, &app.settings.model_keys, component.digest).await?;
     Ok(Json(ExaminedJson { version: Flat(version), report, card, signature }))
 }
 

@@ -114,7 +114,7 @@ pub(crate) async fn create_transactions(
     let drafts: Vec<_> = drafts.collect();
     let sent_before = sent_before(&app, &owner, &drafts).await?;
     let answers = send_all(&app, &owner, drafts.into_iter().zip(sent_before)).await;
-    let results = keys.into_iter().zip(answers).map(|(key, answer)| shown(key, answer, request_id)).collect();
+    let results = keys.into_iter().zip(answers).map(|(key, answer)| to_json(key, answer, request_id)).collect();
     Ok(Json(BulkJson { results }))
 }
 
@@ -185,7 +185,7 @@ async fn queue(ledger: &Ledger, order: Order, deadline: Instant) -> Pending<'_> 
     }
 }
 
-fn shown(idempotency_key: String, answer: Answer<Transfer>, request_id: Uuid) -> BulkResultJson {
+fn to_json(idempotency_key: String, answer: Answer<Transfer>, request_id: Uuid) -> BulkResultJson {
     let replayed = answer.replayed;
     match answer.result {
         Ok(transfer) => {

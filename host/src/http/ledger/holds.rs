@@ -184,7 +184,7 @@ pub(crate) async fn capture_hold(
     let StoredHold { hold, .. } = find(app.db.acquire_for_order(), &owner, id).await?;
     let (amount, has_key) = (amount.unwrap_or(hold.amount), key.is_some());
     let payment = payment_of(&hold, amount);
-    let told = remittance.0.clone().normalized();
+    let asked = remittance.0.clone().normalized();
     let request = TransferRequest { payment: Flat(payment), circumstances, remittance };
     let Flat(AcknowledgmentRequest { acknowledgment_token }) = acknowledgment;
     let mut answer = orders::send(&app, &owner, Draft { key, request, acknowledgment_token, hold_id: Some(id) }).await;
@@ -193,7 +193,7 @@ pub(crate) async fn capture_hold(
         matches!(&answer.result, Err(NotMade::Refused(Refusal::HoldEnded(it))) if it.status == Status::Captured);
     if !has_key && is_captured {
         let made = captured(&app, &owner, id).await?;
-        let made = made.filter(|transfer| transfer.amount == amount && transfer.remittance == told);
+        let made = made.filter(|transfer| transfer.amount == amount && transfer.remittance == asked);
         answer = made.map_or(answer, |transfer| Answer { result: Ok(transfer), replayed: true });
     }
     Ok(respond(answer, |transfer| Json(TransactionJson::from(transfer)).into_response()))

@@ -18,7 +18,7 @@ impl Run<'_> {
         let key = order.key.as_ref().map(|key| (order.owner.clone(), key.clone()));
         if let Some(answer) = key.as_ref().and_then(|key| self.state.answers.get(key)) {
             let is_retry = answer.fingerprint == fingerprint;
-            return if is_retry { told(answer.outcome.clone(), true) } else { Refusal::KeyReused.into() };
+            return if is_retry { outcome_of(answer.outcome.clone(), true) } else { Refusal::KeyReused.into() };
         }
         let outcome = match execute(self, order) {
             Ok(made) => {
@@ -39,7 +39,7 @@ impl Run<'_> {
             self.state.answers.insert(key.clone(), answer.clone());
             self.batch.answers.insert(key, answer);
         }
-        told(outcome, false)
+        outcome_of(outcome, false)
     }
 }
 
@@ -57,7 +57,7 @@ impl Run<'_> {
     }
 }
 
-fn told(outcome: Result<Made, Vec<Violation>>, replayed: bool) -> Outcome {
+fn outcome_of(outcome: Result<Made, Vec<Violation>>, replayed: bool) -> Outcome {
     match outcome {
         Ok(Made::Transfer(transfer)) => Outcome::Sent { transfer, replayed },
         Ok(Made::Hold(hold)) => Outcome::Held { hold, replayed },

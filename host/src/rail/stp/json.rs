@@ -7,6 +7,6 @@ pub(super) fn object<'a, T: Deserialize<'a>>(json: &'a [u8]) -> serde_json::Resu
     match json.trim_ascii_start().first() {
         Some(b'{') => serde_json::from_slice(json),
         // Malformed, or anything else.
-        _ => Err(serde_json::Error::custom("this is no JSON object")),
+        _ => Err(serde_json::Error::custom("this is not a JSON object")),
     }
 }

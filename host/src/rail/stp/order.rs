@@ -281,16 +281,16 @@ mod tests {
 
     #[test]
     fn what_the_sender_tells_the_payee_is_sent_in_ascii_and_anything_else_by_default() {
-        let told = |concept: Option<&str>, reference| {
+        let sent = |concept: Option<&str>, reference| {
             let remittance = Remittance { concept: concept.map(str::to_owned), reference };
             let order = Order::new(&Payment { remittance, ..payment() }, &participant()).unwrap();
             (order.concept, order.reference)
         };
-        let told_as = |concept: &str, reference: &str| (concept.to_owned(), reference.to_owned());
-        assert_eq!(told(Some("Renta, año 2026 | ñandú"), Some(7)), told_as("Renta ano 2026 nandu", "7"));
-        assert_eq!(told(Some("é".repeat(40).as_str()), Some(REFERENCE_MAX)), told_as(&"e".repeat(39), "9999999"));
+        let sent_as = |concept: &str, reference: &str| (concept.to_owned(), reference.to_owned());
+        assert_eq!(sent(Some("Renta, año 2026 | ñandú"), Some(7)), sent_as("Renta ano 2026 nandu", "7"));
+        assert_eq!(sent(Some("é".repeat(40).as_str()), Some(REFERENCE_MAX)), sent_as(&"e".repeat(39), "9999999"));
         for nothing in [None, Some("🎂🎉"), Some("李明"), Some("|")] {
-            assert_eq!(told(nothing, None), told_as("Transferencia", "9999999"), "{nothing:?}");
+            assert_eq!(sent(nothing, None), sent_as("Transferencia", "9999999"), "{nothing:?}");
         }
     }
 

@@ -87,7 +87,7 @@ async fn compare<R: Row>(
         proof.checked.accounts += i64::from(place == 0);
         match found.get_mut(&seq) {
             Some(leaves) => leaves.push(row.leaf()),
-            None => proof.add((chain_id, seq), homeless(R::table())),
+            None => proof.add((chain_id, seq), without_batch(R::table())),
         }
     }
     for ((seq, digests), leaves) in batches.iter().zip(found.into_values()) {
@@ -98,12 +98,12 @@ async fn compare<R: Row>(
     Ok(())
 }
 
-fn homeless(table: &str) -> String {
+fn without_batch(table: &str) -> String {
     format!("it is not there, but {table} rows of it are")
 }
 
 /// Finds rows of batches that are not there, wherever they claim to belong.
-pub(super) async fn find_homeless(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
+pub(super) async fn find_without_batch(db: &mut PgConnection, proof: &mut Proof) -> Result<(), sqlx::Error> {
     let rows = sqlx::query!(
         r#"
         select table_name as "table_name!", coalesce(chain_id, '00000000-0000-0000-0000-000000000000') as "chain_id!",
@@ -124,7 +124,7 @@ pub(super) async fn find_homeless(db: &mut PgConnection, proof: &mut Proof) -> R
         BREAKS_MAX as i64,
     );
     for row in rows.fetch_all(db).await? {
-        proof.add((row.chain_id, row.seq), homeless(&row.table_name));
+        proof.add((row.chain_id, row.seq), without_batch(&row.table_name));
     }
     Ok(())
 }

@@ -196,7 +196,7 @@ async fn verify_present(db: &mut PgConnection, scope: &Scope, proof: &mut Proof)
     if scope.is_whole {
         let findings = read(db, async |db| {
             session::read_whole_tables(db).await?;
-            rows::find_homeless(db, proof).await?;
+            rows::find_without_batch(db, proof).await?;
             audit::check_everything(db).await
         });
         let findings = findings.await?;
