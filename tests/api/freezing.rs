@@ -74,25 +74,6 @@ async fn a_hold_of_a_frozen_account_can_be_released(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn only_ledger_operators_freeze(db: PgPool) {
-    let (app, ana) = TestApp::with_user(db).await;
-    let from = ana.open_account(CLABE).await;
-    for action in ["freeze", "unfreeze"] {
-        refused(&app, set(&app.ai(), &from, action), 401, "unauthorized", None).await;
-        for scope in [None, Some("other"), Some("models:admin rules:admin")] {
-            refused(&app, set(&app.operator(scope), &from, action), 403, "insufficient-scope", None).await;
-        }
-        // Not on the users' listener.
-        refused(&app, set(&ana, &from, action), 404, "not-found", None).await;
-    }
-    // Nor do they manage models.
-    let ops = app.operator(SCOPE);
-    ops.get("/admin/models").await.assert_problem(403, "insufficient-scope", None);
-    let both = app.operator(Some("models:admin ledger:operate"));
-    set(&both, &from, "freeze").await.assert_status(200);
-}
-
-#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn accounts_and_transactions_are_found_by_what_customers_quote(db: PgPool) {
     let app = TestApp::new(db).await;
     let (ana, luis, ops) = (app.user("ana"), app.user("luis"), app.operator(SCOPE));

@@ -96,22 +96,6 @@ async fn an_account_cannot_pay_itself(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn the_rules_apply_a_users_limits(db: PgPool) {
-    let (app, ana, from, to) = TestApp::ready(db).await;
-    let limits = "update app_user set per_transfer_limit = 10000, per_day_limit = 15000 where owner = 'ana'";
-    app.write(limits).await;
-    refused(&app, ana.transfer(&from, &to, "100.01"), 400, "limit-exceeded", Some("amount")).await;
-    ana.transfer(&from, &to, "100").await.assert_status(200);
-    refused(&app, ana.transfer(&from, &to, "50.01"), 400, "limit-exceeded", Some("amount")).await;
-    ana.transfer(&from, &to, "50").await.assert_status(200);
-    // The day ends at midnight in Mexico City, twelve hours later.
-    app.clock.advance(Duration::hours(12) - Duration::SECOND);
-    refused(&app, ana.transfer(&from, &to, "1"), 400, "limit-exceeded", Some("amount")).await;
-    app.clock.advance(Duration::SECOND);
-    ana.transfer(&from, &to, "100").await.assert_status(200);
-}
-
-#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_new_payee_waits_for_the_configured_time(db: PgPool) {
     let app = TestApp::with(db, Options { cooling_seconds: 1_800, ..Options::default() }).await;
     let ana = app.user("ana");

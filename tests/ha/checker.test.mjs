@@ -20,7 +20,7 @@ function ledger(...amounts) {
     ...{ id: `t${index + 1}`, account: "a", user: "ana", amount },
     ...{ createdAt: `${AT}${index}Z`, statuses: ["completed"] },
   }));
-  return { accounts: [{ id: "a", user: "ana", balance, entries }], transfers, drained: ["events"] };
+  return { accounts: [{ id: "a", user: "ana", entries }], transfers, drained: ["events"] };
 }
 
 const transfer = (n, amount) => ({
@@ -134,14 +134,6 @@ test("a transfer with another amount or status", () => {
   const final = ledger(1, 2);
   final.transfers[0].statuses = ["pending"];
   assert.ok(broken(sound(), final).includes("changed"));
-});
-
-test("books that do not add up", () => {
-  const gap = ledger(1, 2);
-  gap.accounts[0].entries.splice(1, 1);
-  const other = ledger(1, 2);
-  other.accounts[0].balance += 1;
-  for (const final of [gap, other]) assert.ok(broken(sound(), final).includes("books"));
 });
 
 test("a session that sees less than before, and one that sees less than another was told", () => {
