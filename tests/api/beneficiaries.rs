@@ -1,9 +1,10 @@
 //! `/api/ledger/beneficiaries`
 
+use caudal::ledger::store::proof;
 use serde_json::json;
 use sqlx::PgPool;
 
-use crate::harness::{CLABE, Options, PAYEE_CLABE, TestApp, refused};
+use crate::harness::{CLABE, Options, PAYEE_CLABE, TestApp, ledger_key, refused};
 
 const PATH: &str = "/api/ledger/beneficiaries";
 
@@ -164,7 +165,10 @@ async fn unknown_ids_are_not_found(db: PgPool) {
 async fn a_payee_is_as_recorded_and_stays_deleted(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let ana = app.user("ana");
-    let complaints = async || app.prove().await.records.complaints;
+    let complaints = async || {
+        let proof = proof::prove(&mut db.acquire().await.unwrap(), &ledger_key()).await.unwrap();
+        proof.records.complaints
+    };
     let body = json!({"name": "Luis", "accountNumber": PAYEE_CLABE, "bankName": "BBVA"});
     let id = ana.post(PATH, body).await.assert_status(201).json()["id"].as_str().unwrap().to_owned();
     assert_eq!(complaints().await, Vec::<String>::new());

@@ -10,7 +10,7 @@ use sqlx::PgPool;
 use uuid::Uuid;
 
 use crate::admin::version;
-use crate::approvals::assert_found;
+use crate::approvals::{assert_found, assert_sound};
 use crate::assistance::{risk, with};
 use crate::harness::{Client, Options, PAYEE_CLABE, TestApp, ledger_key, on_screen};
 use crate::rollout::until;
@@ -91,7 +91,7 @@ async fn counts_that_no_host_sealed_promote_nothing(db: PgPool) {
     serves(&app, ModelKind::Nudge, 1, 1).await;
     ask(&app, &on_screen("home"), 20).await;
     reaches(&ops, "nudge", |it| it["evidence"]["decisions"].as_i64() > Some(2)).await;
-    app.assert_sound().await;
+    assert_sound(&app).await;
     for change in [
         "kind = 'risk'",
         "epoch = 2",

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::admin::{serving, version};
-use crate::approvals::{app, approve};
+use crate::approvals::{app, approve, assert_sound};
 use crate::assistance::with;
 use crate::harness::refused;
 use crate::rollback::roll_back;
@@ -106,7 +106,7 @@ async fn a_lower_minimum_release_takes_two(db: PgPool) {
     // What is left out stays, and raising it takes one.
     let raised = put(3, json!({"minimum_release": "2.0.0", "ends_canary": old})).await.assert_status(200).json();
     assert_eq!(put(4, json!({})).await.assert_status(200).json()["minimum_release"], raised["minimum_release"]);
-    app.assert_sound().await;
+    assert_sound(&app).await;
 }
 
 /// A version that was rolled back is promoted again: both operators know.

@@ -5,13 +5,15 @@ use std::time::Duration;
 use caudal::app::ApprovalPolicy;
 use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
+use caudal::ledger::store::proof::prove;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::admin::version;
+use crate::approvals::assert_sound;
 use crate::assistance::with;
 use crate::evidence::{ask_risk, ask_risk_of_nobody};
-use crate::harness::{Answer, Client, Follower, Options, TestApp, hostile_of, on_screen, refused};
+use crate::harness::{Answer, Client, Follower, Options, TestApp, hostile_of, ledger_key, on_screen, refused};
 use crate::rollout::{built_in_version, until};
 use crate::swap::register;
 
@@ -108,7 +110,7 @@ async fn it_advances_to_everybody_and_each_step_is_made_once_by_one_of_two_hosts
     let records =
         "select string_agg(action || ' ' || actor, ', ' order by seq) from audit_record where subject = 'rollout'";
     assert_eq!(one.text(records).await, "start ops, advance rollout, advance rollout");
-    one.assert_sound().await;
+    assert_sound(&one).await;
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
@@ -134,7 +136,7 @@ async fn it_holds_without_evidence_and_goes_on_after_a_restart(db: PgPool) {
     let app = TestApp::running(db, Options::default()).await;
     let _follower = app.follow().await;
     reaches(&ops, "nudge", |it| it["step"] == 1).await;
-    app.assert_sound().await;
+    assert_sound(&app).await;
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
@@ -174,7 +176,7 @@ async fn it_stops_on_failures_that_no_host_alone_would_act_on(db: PgPool) {
     rejected(start(&ops, "nudge", asked(&canary)), 422, "validation-failed", Some("despite_setback")).await;
     let anyway = with(asked(&canary), &json!({"despite_setback": canary}));
     start(&ops, "nudge", anyway).await.assert_status(201);
-    one.assert_sound().await;
+    assert_sound(&one).await;
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
@@ -190,7 +192,7 @@ async fn what_somebody_altered_does_not_advance(db: PgPool) {
     // Nor does an operator seal it.
     rejected(order(&ops, "pause"), 412, "stale", None).await;
     assert_eq!(deployment(&ops, "nudge").await["epoch"], 1);
-    let proof = app.prove().await;
+    let proof = prove(&mut app.db.acquire().await.unwrap(), &ledger_key()).await.unwrap();
     assert_eq!(proof.records.complaints.len(), 1, "{:?}", proof.records.complaints);
 }
 
@@ -223,7 +225,7 @@ async fn it_stops_on_flips_and_on_a_withdrawal_even_while_it_is_paused(db: PgPoo
     let stopped = reaches(&ops, "nudge", |it| it["state"] == "stopped" && it["epoch"] == 3).await;
     let why = stopped["detail"].as_str().unwrap();
     assert!(why.contains("it failed for about") || why.contains("decisions failed"), "{stopped}");
-    app.assert_sound().await;
+    assert_sound(&app).await;
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
@@ -259,7 +261,7 @@ async fn operators_pause_resume_abort_and_replace_it(db: PgPool) {
     assert_eq!((&ended["detail"], &ended["changed_by"]), (&json!("no trials today"), &json!("ops")));
     let all = ops.get(NUDGE).await.json();
     assert_eq!(all["rollouts"].as_array().unwrap().len(), 2);
-    app.assert_sound().await;
+    assert_sound(&app).await;
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
@@ -336,7 +338,7 @@ async fn an_aborted_rollout_leaves_nothing_to_approve(db: PgPool) {
     let waiting = reaches(&ops, "risk", |it| it["state"] == "waiting").await;
     ops.post("/admin/models/risk/rollouts/abort", json!({"reason": "not now"})).await.assert_status(200);
     assert_eq!(eva.get(&place(&waiting)).await.assert_status(200).json()["state"], "withdrawn");
-    app.assert_sound().await;
+    assert_sound(&app).await;
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
@@ -364,5 +366,5 @@ async fn the_last_step_waits_for_a_second_operator(db: PgPool) {
     let done = reaches(&ops, "risk", |it| it["state"] == "completed").await;
     assert_eq!(done["changed_by"], "ops, approved by eva");
     assert_eq!(deployment(&ops, "risk").await["champion"], json!(canary));
-    app.assert_sound().await;
+    assert_sound(&app).await;
 }

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use caudal::app::ApprovalPolicy;
 use caudal::domain::money::Money;
+use caudal::ledger::store::proof::prove;
 use serde_json::json;
 use sqlx::PgPool;
 
-use crate::harness::{Answer, CLABE, Client, Options, TestApp, refused};
+use crate::harness::{Answer, CLABE, Client, Options, TestApp, ledger_key, refused};
 use crate::stand_in::{Fault, REGISTER, StandIn};
 use crate::stp::{MONDAY, app, notify, pass, send, status, wait};
 
@@ -54,7 +55,7 @@ async fn a_parked_payment_is_listed_and_decided_on(db: PgPool) {
         let event = "select actor, note from transfer_event where actor is not null and transfer_id = $1::uuid";
         let event: (String, String) = sqlx::query_as(event).bind(&id).fetch_one(&app.db).await.unwrap();
         assert_eq!(event, ("ops".to_owned(), "case 4711".to_owned()));
-        let proof = app.prove().await;
+        let proof = prove(&mut app.db.acquire().await.unwrap(), &ledger_key()).await.unwrap();
         assert!(proof.breaks.is_empty() && proof.records.complaints.is_empty());
         assert_eq!(stp.requests(REGISTER).len(), 1, "it is not sent again");
         app.stop_courier();

@@ -183,7 +183,8 @@ async function judge(bank, start) {
   const wrong = Object.keys(counts).filter((name) => !ALLOWED.test(name));
   if (wrong.length > 0) {
     const log = (await readFile(bank.host.log, "utf8")).split("\n");
-    console.log(log.filter((line) => line.includes("internal error")).slice(-9).join("\n"));
+    const errors = log.filter((line) => line.includes("internal error"));
+    console.log(errors.slice(-9).join("\n"));
   }
   assert.deepEqual(wrong, [], "every request is answered, with success or 503, a problem and Retry-After");
   assert.ok(order <= ORDER_MS, "every order is answered in time");

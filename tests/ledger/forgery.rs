@@ -251,7 +251,7 @@ async fn records_that_were_cut_off_are_missed(db: PgPool) {
     let of_user =
         ["delete from occurrence", "delete from schedule", "delete from audit_record where subject = 'schedule'"];
     let of_operators = ["delete from audit_record where subject = 'funding'"];
-    for (cut_off, is_clean) in [(&of_user[..], true), (&of_operators[..], false)] {
+    for cut_off in [&of_user[..], &of_operators[..]] {
         let mut transaction = sqlx::Connection::begin(&mut *db).await.unwrap();
         run_all(&mut transaction, cut_off).await;
         let end = "update audit_head h set (seq, hash) = (
@@ -259,8 +259,6 @@ async fn records_that_were_cut_off_are_missed(db: PgPool) {
             from audit_record r where r.chain_id = h.chain_id
         )";
         run_all(&mut transaction, &[end]).await;
-        let found = complaints(&mut transaction, &key(), &BTreeMap::new()).await;
-        assert_eq!(found.is_empty(), is_clean, "{found:?}");
         let found = complaints(&mut transaction, &key(), &recorded).await;
         assert_eq!(found.iter().filter(|it| it.ends_with("is missing")).count(), 1, "{found:?}");
         transaction.rollback().await.unwrap();

@@ -151,3 +151,23 @@ pub(crate) fn open_account() -> OpenAccount {
         transfer_id: Uuid::from_u128(0xE000),
     }
 }
+
+/// Ana's, once a week.
+const SCHEDULE: Uuid = Uuid::from_u128(0xF1);
+
+/// An order as a host sends the occurrence of a date.
+pub(crate) fn scheduled(order: Order, date: &str) -> Command {
+    Command::Transfer(Order { key: Some(format!("schedule {SCHEDULE} {date}")), ..order })
+}
+
+/// A schedule whose first occurrence was sent, as this order, and whose second one was refused.
+pub(crate) async fn plan(db: &PgPool, sent: &Order) {
+    let schedule = "insert into schedule values ($1, 'ana', 'key', jsonb_build_object('fromAccountId', $2, \
+                    'toBeneficiaryId', $3, 'amount', 0.07), 'Luis', 'weekly', '2026-11-22', '2027-11-22', null, $4, \
+                    'active', 2, '2026-12-06', $4, $4, false, 0)";
+    let planned = sqlx::query(schedule).bind(SCHEDULE).bind(sent.from_account_id).bind(sent.to_beneficiary_id);
+    planned.bind(CONTEXT.now).execute(db).await.unwrap();
+    let over = "insert into occurrence values ($1, 0, '2026-11-22', 'sent', $3, null, $2), \
+                ($1, 1, '2026-11-29', 'refused', null, 'insufficient-funds', $2)";
+    sqlx::query(over).bind(SCHEDULE).bind(CONTEXT.now).bind(sent.transfer_id).execute(db).await.unwrap();
+}

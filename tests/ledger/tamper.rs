@@ -23,13 +23,10 @@ use sqlx::{PgConnection, PgPool};
 use time::Duration;
 use uuid::Uuid;
 
-use crate::model::{CONTEXT, key, lenient, open_account, put_on_record};
+use crate::model::{CONTEXT, key, lenient, open_account, plan, put_on_record, scheduled};
 
 pub(crate) const ACCOUNT: Uuid = Uuid::from_u128(0xA000);
 pub(crate) const PAYEE: Uuid = Uuid::from_u128(0xB000);
-
-/// Ana's, once a week.
-const SCHEDULE: Uuid = Uuid::from_u128(0xF1);
 
 /// Luis', with a number that the bank issued; Ana's payee for it.
 const ISSUED_ACCOUNT: Uuid = Uuid::from_u128(0xA001);
@@ -56,11 +53,6 @@ fn a_remittance() -> Remittance {
 
 fn order(number: u128, amount: i64) -> Command {
     Command::Transfer(new_order(number, amount))
-}
-
-/// As a host sends an occurrence.
-pub(crate) fn scheduled(number: u128, date: &str) -> Command {
-    Command::Transfer(Order { key: Some(format!("schedule {SCHEDULE} {date}")), ..new_order(number, 1) })
 }
 
 fn hold(number: u128) -> Command {
@@ -121,7 +113,7 @@ pub(crate) async fn fill(db: &PgPool) {
     ] {
         sqlx::query(sql).bind(CONTEXT.now).execute(db).await.unwrap();
     }
-    fill_schedule(db).await;
+    plan(db, &new_order(4, 40)).await;
     let store = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
     proof::record_all(&mut db.acquire().await.unwrap(), &key(), CONTEXT.now).await.unwrap();
     fill_registry(db).await;
@@ -143,14 +135,14 @@ pub(crate) async fn fill(db: &PgPool) {
         (instant, Command::Transfer(Order { remittance: a_remittance(), ..new_order(1, 10) })),
         (simulated, order(2, 20)),
         (simulated, order(3, 30)),
-        (simulated, order(4, 40)),
+        (simulated, scheduled(new_order(4, 40), "2026-11-22")),
         (simulated, report(2, Report::Settled)),
         (simulated, report(3, Report::Rejected)),
         (simulated, report(2, Report::Returned)),
         (instant, order(5, 999_999)),
         (instant, Command::Open(open_issued)),
     ];
-    let operations = operations().into_iter().chain([scheduled(6, "2026-11-22")]).map(|command| (instant, command));
+    let operations = operations().into_iter().chain([order(6, 7)]).map(|command| (instant, command));
     for (rail, command) in commands.into_iter().chain(operations) {
         let terms = Terms { rail, on_us: Some(SANDBOX_RANGE), ..Terms::OPEN };
         let context = Context { now: CONTEXT.now + Duration::seconds(writer.next_seq), stripe: writer.stripe, terms };
@@ -167,18 +159,6 @@ async fn fill_rollout(db: &PgPool) {
     sqlx::query("set local session_replication_role = replica").execute(&mut *transaction).await.unwrap();
     sqlx::query(rollout).bind(Uuid::from_u128(0xA1)).bind(CONTEXT.now).execute(&mut *transaction).await.unwrap();
     transaction.commit().await.unwrap();
-}
-
-/// A schedule of which an occurrence was sent and another one was refused.
-async fn fill_schedule(db: &PgPool) {
-    let schedule = "insert into schedule values ($1, 'ana', 'key', jsonb_build_object('fromAccountId', $2, \
-                    'toBeneficiaryId', $3, 'amount', 0.01), 'Luis', 'weekly', '2026-11-22', '2027-11-22', null, $4, \
-                    'active', 2, '2026-12-06', $4, $4, false, 0)";
-    sqlx::query(schedule).bind(SCHEDULE).bind(ACCOUNT).bind(PAYEE).bind(CONTEXT.now).execute(db).await.unwrap();
-    let over = "insert into occurrence values ($1, 0, '2026-11-22', 'sent', $3, null, $2), \
-                ($1, 1, '2026-11-29', 'refused', null, 'insufficient-funds', $2)";
-    let sent = new_order(6, 1).transfer_id;
-    sqlx::query(over).bind(SCHEDULE).bind(CONTEXT.now).bind(sent).execute(db).await.unwrap();
 }
 
 /// Registers and deploys a component, and accepts a loss.

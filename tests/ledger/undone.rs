@@ -13,8 +13,8 @@ use time::Duration;
 use uuid::Uuid;
 
 use crate::forgery::run_all;
-use crate::model::{CONTEXT, key, put_on_record};
-use crate::tamper::{ACCOUNT, complaints, fill, new_order, report, scheduled, write};
+use crate::model::{CONTEXT, key, put_on_record, scheduled};
+use crate::tamper::{ACCOUNT, complaints, fill, new_order, report, write};
 
 /// What somebody does by SQL, what the core then does, and how the traces are removed.
 struct Episode {
@@ -45,10 +45,10 @@ fn episodes() -> Vec<Episode> {
             expected: "no entry leaves a customer with less than nothing",
         },
         // The occurrence that is next, before its host recorded it.
-        Episode { forge: &[], acts: vec![scheduled(43, "2026-12-06")], restore: &[], expected: "" },
+        Episode { forge: &[], acts: vec![scheduled(new_order(43, 1), "2026-12-06")], restore: &[], expected: "" },
         Episode {
             forge: &["update schedule set next_date = '2026-12-07'"],
-            acts: vec![scheduled(44, "2026-12-07")],
+            acts: vec![scheduled(new_order(44, 1), "2026-12-07")],
             restore: &["update schedule set next_date = '2026-12-06'"],
             expected: "each transfer of a schedule is an occurrence that was sent or is next",
         },

@@ -1,93 +1,17 @@
 // Requests and answers; generated from the host's declarations.
 
-/** A transfer to score. */
-export interface RiskRequest {
-  /** Echoed. At most 255 characters. */
-  user_id?: string | null;
-  /** Amount of the transfer. Finite, at least 0, in MXN. */
-  amount: number;
-  /** The user has never completed a transfer to this beneficiary. */
-  is_new_beneficiary: boolean;
-  /** The sender's local hour. An integer from 0 to 23. */
-  hour_of_day: number;
-  /** Transfers that the user completed before. An integer of at least 0. */
-  num_past_transactions: number;
-  /** Average amount of those; 0 when there are none. Finite, at least 0, in MXN. */
-  avg_transaction_amount: number;
-  /** Largest amount of those; 0 when there are none. Finite, at least 0, in MXN. */
-  max_transaction_amount: number;
-  /** Transfers that the user completed to this beneficiary. An integer of at least 0. */
-  num_transactions_to_beneficiary: number;
-  /** The device is new or not recognised. */
-  is_new_device: boolean;
-  /** The location differs from the usual one. */
-  geolocation_changed: boolean;
-  /** Minutes since the beneficiary was saved, when known. Can only lower the score. An integer of at least 0. */
-  beneficiary_saved_minutes?: number | null;
-}
-
-/** How risky a transfer is. */
-export interface RiskAnswer {
+/** The profile that fits. */
+export interface AccessibilityAnswer {
   /** As sent; absent if it was not. */
   user_id?: string;
   /** Version of the model that answered. */
   model_version: string;
-  result: RiskResult;
-}
-
-/** The verdict on a transfer. */
-export interface RiskResult {
-  /** `low`: proceed. `medium`: explain and ask for confirmation. `high`: ask for an explicit acknowledgment. */
-  risk_level: "low" | "medium" | "high";
-  /** `low` below 0.25, `high` from 0.75. From 0 to 1. */
-  risk_score: number;
-  /** Reasons for the risk; empty only if the level is `low`. */
-  risk_factors: Array<"AMOUNT_MUCH_HIGHER_THAN_AVERAGE" | "NEW_BENEFICIARY" | "UNUSUAL_TIME" | "NEW_DEVICE" | "LOCATION_CHANGED" | "LOW_HISTORY">;
-}
-
-/** A person's behaviour on a screen. */
-export interface NudgeRequest {
-  /** Echoed. At most 255 characters. */
-  user_id?: string | null;
-  /** Echoed. At most 255 characters. */
-  session_id?: string | null;
-  /** Name of the screen. Known screens have their own usual time. At most 64 characters. */
-  screen: string;
-  /** Validation errors shown. An integer of at least 0. */
-  num_validation_errors: number;
-  /** Seconds on the screen. An integer of at least 0, in s. */
-  time_on_screen_seconds: number;
-  /** Times the person went back. An integer of at least 0. */
-  num_back_navigations: number;
-  /** Steps of the flow. An integer of at least 1. */
-  steps_total: number;
-  /** The current step. An integer of at least 1. */
-  current_step: number;
-}
-
-/** Whether a person needs help. */
-export interface NudgeAnswer {
-  /** As sent; absent if it was not. */
-  user_id?: string;
-  /** As sent; absent if it was not. */
-  session_id?: string;
-  /** As sent. */
-  screen: string;
-  /** Version of the model that answered. */
-  model_version: string;
-  result: NudgeResult;
-}
-
-/** The help to offer. */
-export interface NudgeResult {
-  /** Whether to offer help: a difficulty above 0.40. */
-  needs_help: boolean;
-  /** From 0 to 1. */
-  difficulty_score: number;
-  /** `assist` above 0.75: help step by step. `info` above 0.40: a hint. `warning`: at most a quiet note. */
-  recommended_nudge_type: "assist" | "info" | "warning";
-  /** One reason for each type. */
-  reason: "high_error_rate_or_time" | "moderate_difficulty" | "low_difficulty";
+  /** `PUT /api/profile/accessibility` accepts it unchanged. */
+  recommendation: Profile;
+  /** Below 0.70, show the profile as a suggestion. From 0 to 1. */
+  confidence: number;
+  /** At least one plain sentence for the person, in the requested language. */
+  explanation: Array<string>;
 }
 
 /** A person's answers, and observations of how they use the app. */
@@ -132,18 +56,59 @@ export type AccessibilityRequest =
       age_range: "18_30" | "31_50" | "51_60" | "60_plus";
     };
 
-/** The profile that fits. */
-export interface AccessibilityAnswer {
+/** What is wrong with one field. */
+export interface FieldError {
+  /** A body's field, a query parameter or a header; empty for the whole body. */
+  field: string;
+  /** Machine-readable. */
+  code: string;
+  /** Completes the sentence that begins with the field's name. */
+  detail: string;
+}
+
+/** Whether a person needs help. */
+export interface NudgeAnswer {
   /** As sent; absent if it was not. */
   user_id?: string;
+  /** As sent; absent if it was not. */
+  session_id?: string;
+  /** As sent. */
+  screen: string;
   /** Version of the model that answered. */
   model_version: string;
-  /** `PUT /api/profile/accessibility` accepts it unchanged. */
-  recommendation: Profile;
-  /** Below 0.70, show the profile as a suggestion. From 0 to 1. */
-  confidence: number;
-  /** At least one plain sentence for the person, in the requested language. */
-  explanation: Array<string>;
+  result: NudgeResult;
+}
+
+/** A person's behaviour on a screen. */
+export interface NudgeRequest {
+  /** Echoed. At most 255 characters. */
+  user_id?: string | null;
+  /** Echoed. At most 255 characters. */
+  session_id?: string | null;
+  /** Name of the screen. Known screens have their own usual time. At most 64 characters. */
+  screen: string;
+  /** Validation errors shown. An integer of at least 0. */
+  num_validation_errors: number;
+  /** Seconds on the screen. An integer of at least 0, in s. */
+  time_on_screen_seconds: number;
+  /** Times the person went back. An integer of at least 0. */
+  num_back_navigations: number;
+  /** Steps of the flow. An integer of at least 1. */
+  steps_total: number;
+  /** The current step. An integer of at least 1. */
+  current_step: number;
+}
+
+/** The help to offer. */
+export interface NudgeResult {
+  /** Whether to offer help: a difficulty above 0.40. */
+  needs_help: boolean;
+  /** From 0 to 1. */
+  difficulty_score: number;
+  /** `assist` above 0.75: help step by step. `info` above 0.40: a hint. `warning`: at most a quiet note. */
+  recommended_nudge_type: "assist" | "info" | "warning";
+  /** One reason for each type. */
+  reason: "high_error_rate_or_time" | "moderate_difficulty" | "low_difficulty";
 }
 
 /** How the client looks and behaves. */
@@ -155,6 +120,51 @@ export interface Profile {
   /** How often the client offers help unprompted. */
   nudging_level: "low" | "medium" | "high";
   voice_feedback: boolean;
+}
+
+/** How risky a transfer is. */
+export interface RiskAnswer {
+  /** As sent; absent if it was not. */
+  user_id?: string;
+  /** Version of the model that answered. */
+  model_version: string;
+  result: RiskResult;
+}
+
+/** A transfer to score. */
+export interface RiskRequest {
+  /** Echoed. At most 255 characters. */
+  user_id?: string | null;
+  /** Amount of the transfer. Finite, at least 0, in MXN. */
+  amount: number;
+  /** The user has never completed a transfer to this beneficiary. */
+  is_new_beneficiary: boolean;
+  /** The sender's local hour. An integer from 0 to 23. */
+  hour_of_day: number;
+  /** Transfers that the user completed before. An integer of at least 0. */
+  num_past_transactions: number;
+  /** Average amount of those; 0 when there are none. Finite, at least 0, in MXN. */
+  avg_transaction_amount: number;
+  /** Largest amount of those; 0 when there are none. Finite, at least 0, in MXN. */
+  max_transaction_amount: number;
+  /** Transfers that the user completed to this beneficiary. An integer of at least 0. */
+  num_transactions_to_beneficiary: number;
+  /** The device is new or not recognised. */
+  is_new_device: boolean;
+  /** The location differs from the usual one. */
+  geolocation_changed: boolean;
+  /** Minutes since the beneficiary was saved, when known. Can only lower the score. An integer of at least 0. */
+  beneficiary_saved_minutes?: number | null;
+}
+
+/** The verdict on a transfer. */
+export interface RiskResult {
+  /** `low`: proceed. `medium`: explain and ask for confirmation. `high`: ask for an explicit acknowledgment. */
+  risk_level: "low" | "medium" | "high";
+  /** `low` below 0.25, `high` from 0.75. From 0 to 1. */
+  risk_score: number;
+  /** Reasons for the risk; empty only if the level is `low`. */
+  risk_factors: Array<"AMOUNT_MUCH_HIGHER_THAN_AVERAGE" | "NEW_BENEFICIARY" | "UNUSUAL_TIME" | "NEW_DEVICE" | "LOCATION_CHANGED" | "LOW_HISTORY">;
 }
 
 /** Requests, answers and the package's models of each kind. */

@@ -26,8 +26,9 @@ use crate::domain::risk::Enforcement;
 use crate::domain::transfer::RailName;
 use crate::enforcement::acknowledgment::Acknowledgments;
 use crate::http::pages::sandbox::TOKEN_LIFETIME;
+use crate::ledger::LedgerConfig;
 use crate::ledger::batch::Terms;
-use crate::ledger::{LedgerConfig, heads};
+use crate::ledger::heads::recording;
 use crate::models::Registry;
 use crate::models::signing::ModelKeys;
 use crate::serve::{Host, Listeners, Scoring};
@@ -111,7 +112,7 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
         ledger::keep_policy(&database, &key).await?;
         let host = Host::start(config, scoring, database.pool.clone()).await?;
         let (db, barrier, metrics) = (database.pool.clone(), database.barrier.clone(), host.app().models.metrics());
-        let keep = heads::keep(db, barrier, (key.clone(), committed.clone()), heads_paths.clone(), metrics.clone());
+        let keep = recording::keep(db, barrier, (key.clone(), committed.clone()), heads_paths.clone(), metrics.clone());
         let mut heads = Abort(tokio::spawn(keep));
         print(&banner(host.app(), &listeners)?)?;
         let stop = async {
@@ -129,7 +130,7 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
         served?;
         drop(heads);
         if let Err(error) =
-            heads::record_last(&database.pool, &database.barrier, (&key, &committed), &heads_paths).await
+            recording::record_last(&database.pool, &database.barrier, (&key, &committed), &heads_paths).await
         {
             tracing::warn!(error = &error as &dyn std::error::Error, "cannot record the heads of the hash chains");
         }

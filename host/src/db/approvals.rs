@@ -86,15 +86,16 @@ pub(crate) async fn save(
             verdict, decided_by, decided_issuer, decided_at, executed_at)
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
         on conflict (approval_id) do update
-            -- All of it: what somebody altered since it was read must not be put on record.
-            set action = excluded.action, reason = excluded.reason, proposed_by = excluded.proposed_by,
-                proposed_issuer = excluded.proposed_issuer, proposed_at = excluded.proposed_at,
-                expires_at = excluded.expires_at, verdict = excluded.verdict, decided_by = excluded.decided_by, decided_issuer = excluded.decided_issuer,
+            set verdict = excluded.verdict, decided_by = excluded.decided_by, decided_issuer = excluded.decided_issuer,
                 decided_at = excluded.decided_at, executed_at = excluded.executed_at,
                 claimed_until = case when $15 then clock_timestamp() + make_interval(secs => $16) end
             where $13 and a.executed_at is null and a.decided_at is not distinct from $14
                 and a.claimed_until is not distinct from $17
                 and (not $15 or a.claimed_until is null or a.claimed_until <= clock_timestamp())
+                -- What somebody altered since it was read must not be put on record.
+                and (a.action, a.reason, a.proposed_by, a.proposed_issuer, a.proposed_at, a.expires_at) is not distinct from
+                    (excluded.action, excluded.reason, excluded.proposed_by, excluded.proposed_issuer,
+                    excluded.proposed_at, excluded.expires_at)
         returning claimed_until
         "#,
         approval_id,

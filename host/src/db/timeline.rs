@@ -75,6 +75,6 @@ mod tests {
         assert_eq!(timeline.view(), view);
         timeline.note(4);
         assert!(timeline.is_newest(4) && !timeline.is_newest(3) && timeline.view() != view);
-        assert!(!timeline.is_current(age) && timeline.is_newer_than(Duration::ZERO));
+        assert!(!timeline.is_current(age) && timeline.is_current(Duration::ZERO));
     }
 }

@@ -66,8 +66,8 @@ impl RailName {
     }
 }
 
-/// A final report from a rail. Batches store the number of the variant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+/// A final report from a rail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Report {
     Settled,
     /// Refused before it settled.

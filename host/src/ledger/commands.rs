@@ -39,14 +39,48 @@ struct Stored {
 /// is part of the format.
 #[derive(Serialize, Deserialize)]
 enum StoredCommand {
-    Open { account: usize },
-    Fund { transfer: usize },
-    Transfer { transfer: usize, order: StoredOrder },
-    Hold { hold: usize, payee_number: String, order: StoredOrder },
-    Refused { key: usize, request: Box<Request>, order: StoredOrder },
-    Report { status: usize, account_id: Uuid, report: Report },
-    Release { hold_end: usize, account_id: Uuid, owner: Option<String> },
-    Freeze { account_event: usize },
+    Open {
+        account: usize,
+    },
+    Fund {
+        transfer: usize,
+    },
+    Transfer {
+        transfer: usize,
+        order: StoredOrder,
+    },
+    Hold {
+        hold: usize,
+        payee_number: String,
+        order: StoredOrder,
+    },
+    Refused {
+        key: usize,
+        request: Box<Request>,
+        order: StoredOrder,
+    },
+    Report {
+        status: usize,
+        account_id: Uuid,
+        #[serde(with = "StoredReport")]
+        report: Report,
+    },
+    Release {
+        hold_end: usize,
+        account_id: Uuid,
+        owner: Option<String>,
+    },
+    Freeze {
+        account_event: usize,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Report")]
+enum StoredReport {
+    Settled,
+    Rejected,
+    Returned,
 }
 
 /// What an order rested on.

@@ -10,7 +10,7 @@ use tracing::Span;
 use super::batch::Terms;
 use super::chain::ChainKey;
 use super::command::{Command, Outcome};
-use super::heads::Committed;
+use super::heads::recording::Committed;
 use super::jitter::Jitter;
 use crate::db::session::is_outage;
 use crate::metrics::Metrics;

@@ -1,7 +1,6 @@
 // Requests about scheduled transfers. Amounts are converted here, as in api.js.
 
-/** @import { ConfirmationRequest } from "../shared/answers.js" */
-/** @import { FullDraft, NewSchedule, Schedule, Transfer } from "./types.js" */
+/** @import { ConfirmationRequest, FullDraft, NewSchedule, Schedule, Transfer } from "./types.js" */
 import { fromPesos, toJson } from "./money.js";
 import { call, change, get } from "./request.js";
 

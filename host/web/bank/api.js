@@ -2,8 +2,7 @@
 // of the page only sees whole centavos.
 
 /** @import { RiskAnswer, RiskRequest } from "../../../components/js/src/index.js" */
-/** @import { EventRequest } from "../shared/answers.js" */
-/** @import { Account, Circumstances, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Remittance, Transfer, TransferPage } from "./types.js" */
+/** @import { Account, AnalyticsEvent, Circumstances, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Remittance, Transfer, TransferPage } from "./types.js" */
 import { fromPesos, toJson } from "./money.js";
 import { call, change, get } from "./request.js";
 
@@ -163,7 +162,7 @@ export function saveConsent(granted, noticeVersion) {
   return change("PUT", "/api/analytics/consent", { granted, noticeVersion });
 }
 
-/** @param {EventRequest} event */
+/** @param {AnalyticsEvent} event */
 export async function sendEvent(event) {
   await change("POST", "/api/analytics/events", event);
 }

@@ -11,7 +11,14 @@ import type {
 import type * as answers from "../shared/answers.js";
 import type { Child } from "../shared/dom.js";
 
-export type { Occurrence, PayeeCheck, SignIn as Provider, TransferEvent } from "../shared/answers.js";
+export type {
+  AnalyticsEvent,
+  ConfirmationRequest,
+  Occurrence,
+  PayeeCheck,
+  SignIn as Provider,
+  TransferEvent,
+} from "../shared/answers.js";
 
 export type Language = "es-MX" | "en";
 
@@ -132,10 +139,7 @@ export interface Verdict {
 }
 
 /** Where a transfer comes from, as far as the page knows, and that the person has seen the bank's own score. */
-export type Circumstances = Pick<
-  answers.TransferRequest,
-  "isNewDevice" | "geolocationChanged" | "acknowledgmentToken"
->;
+export type Circumstances = Pick<answers.TransferRequest, "isNewDevice" | "geolocationChanged" | "acknowledgmentToken">;
 
 /** What a person says an unusual payment is for. */
 export type Purpose = "call" | "purchase" | "offer" | "number" | "known" | "own" | "other";

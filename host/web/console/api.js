@@ -1,7 +1,6 @@
 // The admin API: one function per request, a Problem for every failure.
 
-/** @import { DeploymentRequest, RollbackRequest, RolloutRequest } from "../shared/answers.js" */
-/** @import { Approval, Deployment, Payment, Report, Version, VersionDetails, Versions, GateReport, Rollout, Traffic } from "./types.js" */
+/** @import { Approval, Deployment, DeploymentRequest, Payment, Report, Version, VersionDetails, Versions, GateReport, Rollout, RolloutRequest, Traffic } from "./types.js" */
 import { Problem, readProblem } from "../shared/problem.js";
 import { claimsOf } from "../shared/token.js";
 
@@ -111,7 +110,7 @@ export async function version(kind, name) {
 
 /**
  * Replaces a deployment, provided that it is still the one that was seen.
- * @param {string} kind @param {string} etag @param {DeploymentRequest} wanted
+ * @param {string} kind @param {string} etag @param {Omit<DeploymentRequest, "champion"> & { champion: string | null }} wanted
  */
 export function deploy(kind, etag, wanted) {
   return change("PUT", pathOf(kind, "deployment"), etag, wanted);
@@ -119,7 +118,7 @@ export function deploy(kind, etag, wanted) {
 
 /**
  * Returns to the champion before. It names both, so that a repeated rollback changes nothing.
- * @param {string} kind @param {string} etag @param {RollbackRequest} wanted
+ * @param {string} kind @param {string} etag @param {{ from: string | null, to?: string | null, reason: string, despite_setback?: string }} wanted
  */
 export function rollBack(kind, etag, wanted) {
   return change("POST", pathOf(kind, "rollback"), etag, wanted);

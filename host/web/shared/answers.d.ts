@@ -1,4 +1,4 @@
-// Answers of the service; generated from the host's declarations.
+// Requests and answers of the service; generated from the host's declarations.
 
 /** The profile that fits. */
 export interface AccessibilityAnswer {
@@ -14,6 +14,48 @@ export interface AccessibilityAnswer {
   explanation: Array<string>;
 }
 
+/** A person's answers, and observations of how they use the app. */
+export type AccessibilityRequest =
+  | {
+      /** Echoed. At most 255 characters. */
+      user_id?: string | null;
+      /** How confident the person feels with apps. */
+      feels_confident_with_apps: "low" | "medium" | "high";
+      /** Average seconds per screen. An integer of at least 0, in s. */
+      avg_time_per_screen_seconds: number;
+      /** Total validation errors. An integer of at least 0. */
+      total_validation_errors: number;
+      /** Times the person asked for help. An integer of at least 0. */
+      requested_help_count: number;
+      /** The person says they can read small text. */
+      can_read_small_text: boolean;
+      /** The person uses a screen reader. */
+      uses_screen_reader: boolean;
+      /** Age range. */
+      age_range: "18_30" | "31_50" | "51_60" | "60_plus";
+      /** How confident the person feels with apps. */
+      app_confidence?: "low" | "medium" | "high" | null;
+    }
+  | {
+      /** Echoed. At most 255 characters. */
+      user_id?: string | null;
+      /** How confident the person feels with apps. */
+      app_confidence: "low" | "medium" | "high";
+      feels_confident_with_apps?: null;
+      /** Average seconds per screen. An integer of at least 0, in s. */
+      avg_time_per_screen_seconds?: number | null;
+      /** Total validation errors. An integer of at least 0. */
+      total_validation_errors?: number | null;
+      /** Times the person asked for help. An integer of at least 0. */
+      requested_help_count?: number | null;
+      /** The person says they can read small text. */
+      can_read_small_text: boolean;
+      /** The person uses a screen reader. */
+      uses_screen_reader: boolean;
+      /** Age range. */
+      age_range: "18_30" | "31_50" | "51_60" | "60_plus";
+    };
+
 /** One of the user's accounts. */
 export interface Account {
   id: string;
@@ -27,6 +69,16 @@ export interface Account {
   currency: "MXN";
 }
 
+/** An account to open. */
+export interface AccountRequest {
+  /** Leave it out to be issued a CLABE. Only a sandbox accepts a typed number, unique among the user's accounts. At most 50 characters. */
+  accountNumber?: string | null;
+  /** At most 40 characters. */
+  accountType: string;
+  /** At most 3 characters. */
+  currency?: string | null;
+}
+
 /** The active model of a kind, as files that a page can run. */
 export interface ActiveModel {
   kind: "risk" | "nudge" | "accessibility" | "transfer-rules";
@@ -37,6 +89,16 @@ export interface ActiveModel {
   wit: "caudal:scoring@1.0.0";
   core: ModelFile;
   glue: ModelFile;
+}
+
+/** Something that happened on a screen. */
+export interface AnalyticsEvent {
+  /** At most 64 characters. */
+  screen: string;
+  /** At most 64 characters. */
+  eventType: string;
+  /** At most 1,024 bytes. Numbers that could identify a person or an account are masked before it is stored. At most 1024 characters. */
+  details?: string | null;
 }
 
 /** An action that takes two operators. */
@@ -65,6 +127,12 @@ export interface Approvals {
   unreadable: number;
 }
 
+/** The approval of one action. */
+export interface ApproveRequest {
+  /** That of the action that you read. At most 64 characters. */
+  digest: string;
+}
+
 /** An account's balance at an instant. */
 export interface Balance {
   accountId: string;
@@ -88,6 +156,33 @@ export interface Beneficiary {
   warnings?: Array<"clabe-check-digit" | "bank-name-differs">;
 }
 
+/** What to change about a payee; what is left out stays. */
+export interface BeneficiaryEdit {
+  /** Transfers already made keep the name they were made with. At most 200 characters. */
+  name?: string | null;
+  /** A blank one removes the alias. At most 100 characters. */
+  alias?: string | null;
+  isFavorite?: boolean | null;
+}
+
+/** A payee to save. */
+export interface BeneficiaryRequest {
+  /** Name of the person or company. At most 200 characters. */
+  name: string;
+  /** At most 100 characters. */
+  alias?: string | null;
+  /** At most 50 characters. */
+  accountNumber: string;
+  /** At most 100 characters. */
+  bankName: string;
+}
+
+/** Transfers to make. */
+export interface BulkRequest {
+  /** Transfers from one account are made in this order. */
+  transfers: Array<BulkTransfer>;
+}
+
 /** What became of a transfer of a bulk. */
 export interface BulkResult {
   idempotencyKey: string;
@@ -106,6 +201,26 @@ export interface BulkResults {
   results: Array<BulkResult>;
 }
 
+/** A transfer of a bulk. */
+export interface BulkTransfer {
+  /** As the header `Idempotency-Key` of a single transfer. Unique in the bulk. At most 255 characters. */
+  idempotencyKey: string;
+  fromAccountId: string;
+  toBeneficiaryId: string;
+  /** Exact: at most two decimals by value. */
+  amount: number;
+  /** Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context. */
+  isNewDevice?: boolean | null;
+  /** Whether the location differs from the user's usual one. Defaults to true, likewise. */
+  geolocationChanged?: boolean | null;
+  /** Concepto de pago: one line. Surrounding white space is trimmed, and an empty concept counts as none. A rail may drop accents and replace characters other than letters and digits with spaces. At most 40 characters. */
+  concept?: string | null;
+  /** Referencia numérica: up to seven digits. An integer from 1 to 9999999. */
+  numericReference?: number | null;
+  /** From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for one transfer or hold. At most 140 characters. */
+  acknowledgmentToken?: string | null;
+}
+
 /** A version that answers some users. */
 export interface Canary {
   version: string | null;
@@ -113,6 +228,32 @@ export interface Canary {
   percent: number;
   /** Percentage of answers in another class than the champion's above which it is withdrawn. An integer from 1 to 100. */
   max_flip_percent: number;
+}
+
+/** A version that answers some users. */
+export interface CanaryRequest {
+  /** Percentage of answers in another class than the champion's above which the canary is withdrawn; 10 by default. An integer from 1 to 100. */
+  max_flip_percent?: number | null;
+  /** Percentage of users. An integer from 1 to 99. */
+  percent?: number | null;
+  /** Its `model_version`. At most 100 characters. */
+  version: string;
+}
+
+/** A transfer of the money that is held. */
+export interface CaptureRequest {
+  /** At most what is held, which is the default. The rest is released. */
+  amount?: number | null;
+  /** Concepto de pago: one line. Surrounding white space is trimmed, and an empty concept counts as none. A rail may drop accents and replace characters other than letters and digits with spaces. At most 40 characters. */
+  concept?: string | null;
+  /** Referencia numérica: up to seven digits. An integer from 1 to 9999999. */
+  numericReference?: number | null;
+  /** Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context. */
+  isNewDevice?: boolean | null;
+  /** Whether the location differs from the user's usual one. Defaults to true, likewise. */
+  geolocationChanged?: boolean | null;
+  /** From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for one transfer or hold. At most 140 characters. */
+  acknowledgmentToken?: string | null;
 }
 
 /** A challenger compared with the champion. */
@@ -169,6 +310,18 @@ export interface ChallengersReport {
   challengers: Array<Challenger>;
 }
 
+/** Sends the occurrence that waits. */
+export interface ConfirmationRequest {
+  /** Of that occurrence. */
+  date: string;
+  /** Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context. */
+  isNewDevice?: boolean | null;
+  /** Whether the location differs from the user's usual one. Defaults to true, likewise. */
+  geolocationChanged?: boolean | null;
+  /** From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for one transfer or hold. At most 140 characters. */
+  acknowledgmentToken?: string | null;
+}
+
 /** Whether events may be stored. */
 export interface Consent {
   granted: boolean;
@@ -177,12 +330,29 @@ export interface Consent {
   noticeVersion: string | null;
 }
 
+/** An answer to the privacy notice. */
+export interface ConsentRequest {
+  granted: boolean;
+  /** Version of the privacy notice that was shown. At most 64 characters. */
+  noticeVersion?: string | null;
+}
+
 /** What became of a payment. */
 export interface DecidedPayment {
   transactionId: string;
   status: "pending" | "completed" | "failed";
   /** False if it was so before. */
   changed: boolean;
+}
+
+/** A recorded decision. Its request and response are those of its kind's API. */
+export interface Decision {
+  /** Repeated in the findings. At most 255 characters. */
+  id?: string | null;
+  /** At most 64 characters. */
+  kind: string;
+  request: unknown;
+  response: unknown;
 }
 
 /** A kind's deployment. */
@@ -205,6 +375,23 @@ export interface Deployment {
   reason: string | null;
   changed_by: string | null;
   changed_at: string | null;
+}
+
+/** The versions to deploy. */
+export interface DeploymentRequest {
+  /** Its `model_version`. At most 100 characters. */
+  champion: string;
+  canary?: CanaryRequest | null;
+  /** The new champion again, if it was withdrawn or rolled back: see the deployment's `setbacks`. At most 100 characters. */
+  despite_setback?: string | null;
+  /** The running canary, if this ends it: it neither stays nor becomes the champion. At most 100 characters. */
+  ends_canary?: string | null;
+  /** The oldest version that may be deployed from now on, by its own number; it stays as it is if left out. At most 100 characters. */
+  minimum_release?: string | null;
+  /** Versions to compare with the champion. */
+  shadows?: Array<string> | null;
+  /** At most 500 characters. */
+  reason: string;
 }
 
 /** Percentiles and the largest value are of the absolute difference. */
@@ -304,12 +491,27 @@ export interface Found {
   transaction?: Transaction;
 }
 
+/** Why an account is frozen or unfrozen. */
+export interface FreezeRequest {
+  /** Kept for good. At most 500 characters. */
+  reason: string;
+}
+
 /** Whether an account is frozen. */
 export interface Frozen {
   accountId: string;
   frozen: boolean;
   /** False if it was so before. */
   changed: boolean;
+}
+
+/** A credit from the bank's own funds. */
+export interface FundRequest {
+  amount: number;
+  /** Kept if a second operator has to approve it. At most 500 characters. */
+  reason: string;
+  /** Id of the new transaction, a UUID of the caller's choice. Repeating the request with it credits nothing more. */
+  transactionId: string;
 }
 
 /** A credit from the bank's own funds. */
@@ -345,8 +547,9 @@ export interface Hold {
   id: string;
   fromAccountId: string;
   toBeneficiaryId: string;
-  beneficiaryName: string;
+  /** Exact: at most two decimals by value. */
   amount: number;
+  beneficiaryName: string;
   status: "placed" | "captured" | "voided" | "expired";
   expiresAt: string;
   createdAt: string;
@@ -354,10 +557,32 @@ export interface Hold {
   transferId?: string;
 }
 
+/** Money to set aside for a transfer. */
+export interface HoldRequest {
+  fromAccountId: string;
+  toBeneficiaryId: string;
+  /** Exact: at most two decimals by value. */
+  amount: number;
+  /** Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context. */
+  isNewDevice?: boolean | null;
+  /** Whether the location differs from the user's usual one. Defaults to true, likewise. */
+  geolocationChanged?: boolean | null;
+  /** From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for one transfer or hold. At most 140 characters. */
+  acknowledgmentToken?: string | null;
+  /** Defaults to seven days. An integer from 1 to 2592000. */
+  expiresInSeconds?: number | null;
+}
+
 /** The name under which a user's payments go out. */
 export interface Holder {
   /** Left out if the bank has verified none. */
   name?: string;
+}
+
+/** A name that the bank has verified. */
+export interface HolderRequest {
+  /** At most 120 characters. */
+  name: string;
 }
 
 /** What a running host serves for a kind. */
@@ -388,6 +613,14 @@ export interface Latency {
 export interface Limits {
   perTransfer?: number;
   perDay?: number;
+}
+
+/** A user's own limits, all of them. Where one is left out, the host's applies. */
+export interface LimitsRequest {
+  perDay?: number | null;
+  perTransfer?: number | null;
+  /** Kept if a second operator has to approve it. At most 500 characters. */
+  reason: string;
 }
 
 /** The process is alive. */
@@ -440,6 +673,26 @@ export interface NudgeAnswer {
   result: NudgeResult;
 }
 
+/** A person's behaviour on a screen. */
+export interface NudgeRequest {
+  /** Echoed. At most 255 characters. */
+  user_id?: string | null;
+  /** Echoed. At most 255 characters. */
+  session_id?: string | null;
+  /** Name of the screen. Known screens have their own usual time. At most 64 characters. */
+  screen: string;
+  /** Validation errors shown. An integer of at least 0. */
+  num_validation_errors: number;
+  /** Seconds on the screen. An integer of at least 0, in s. */
+  time_on_screen_seconds: number;
+  /** Times the person went back. An integer of at least 0. */
+  num_back_navigations: number;
+  /** Steps of the flow. An integer of at least 1. */
+  steps_total: number;
+  /** The current step. An integer of at least 1. */
+  current_step: number;
+}
+
 /** The help to offer. */
 export interface NudgeResult {
   /** Whether to offer help: a difficulty above 0.40. */
@@ -468,6 +721,20 @@ export interface PayeeCheck {
   result: "match" | "close-match" | "no-match" | "unavailable";
   /** The holder's, for a close match of two names or more. */
   initials?: string;
+}
+
+/** A name and the number that it is said to have. */
+export interface PayeeCheckRequest {
+  /** At most 200 characters. */
+  name: string;
+  /** At most 50 characters. */
+  accountNumber: string;
+}
+
+/** Why a payment is decided on by hand. */
+export interface PaymentDecisionRequest {
+  /** Kept for good. At most 500 characters. */
+  reason: string;
 }
 
 /** A deployment being loaded. */
@@ -553,6 +820,17 @@ export interface Profile {
   voice_feedback: boolean;
 }
 
+/** A profile to store. A recommendation can be sent unchanged: other fields are ignored, and names may be in snake_case. */
+export interface ProfileRequest {
+  theme: "standard-accessible" | "large-text-high-contrast" | "voice-assisted";
+  screenReaderMode: boolean;
+  /** Text size relative to the default. From 0.8 to 2. */
+  fontScale: number;
+  /** How often the client offers help unprompted. */
+  nudgingLevel: "low" | "medium" | "high";
+  voiceFeedback: boolean;
+}
+
 /** A version that passed the gate. */
 export interface PushedVersion {
   model_version: string;
@@ -573,6 +851,18 @@ export interface Readiness {
   models: boolean;
   /** Whether tokens can be verified. */
   tokens: boolean;
+}
+
+/** Decisions to replay: these, or the latest logged. Other fields are refused. */
+export interface ReplayRequest {
+  decisions?: Array<Decision> | null;
+  stored?: StoredDecisions | null;
+}
+
+/** Why a transaction is reversed. */
+export interface ReversalRequest {
+  /** Kept for good. At most 500 characters. */
+  reason: string;
 }
 
 /** A reversed transaction. */
@@ -638,6 +928,18 @@ export interface RiskResult {
   risk_factors: Array<"AMOUNT_MUCH_HIGHER_THAN_AVERAGE" | "NEW_BENEFICIARY" | "UNUSUAL_TIME" | "NEW_DEVICE" | "LOCATION_CHANGED" | "LOW_HISTORY">;
 }
 
+/** A rollback. It names both versions, so that a repeated one cannot undo the first. */
+export interface RollbackRequest {
+  /** The version to return to again, if it was withdrawn or itself rolled back: see the deployment's `setbacks`. At most 100 characters. */
+  despite_setback?: string | null;
+  /** The `model_version` to leave: the champion. At most 100 characters. */
+  from: string;
+  /** At most 500 characters. */
+  reason: string;
+  /** The `model_version` to return to: the deployment's `rollback_to`. At most 100 characters. */
+  to: string;
+}
+
 /** A canary whose share of the users grows by itself. */
 export interface Rollout {
   rollout_id: string;
@@ -686,6 +988,36 @@ export interface RolloutEvidence {
   waits_for: string | null;
 }
 
+/** Why a rollout is paused, resumed or aborted. */
+export interface RolloutOrderRequest {
+  /** At most 500 characters. */
+  reason: string;
+}
+
+/** A canary whose share of the users grows by itself. */
+export interface RolloutRequest {
+  /** Its `model_version`. At most 100 characters. */
+  canary: string;
+  /** The version again, if it was withdrawn or rolled back: see the deployment's `setbacks`. At most 100 characters. */
+  despite_setback?: string | null;
+  /** The running canary, if this ends it. At most 100 characters. */
+  ends_canary?: string | null;
+  /** Percentage of its decisions that may fail; 1 by default. An integer from 1 to 100. */
+  max_failure_percent?: number | null;
+  /** Percentage of answers in another class than the champion's; 10 by default. An integer from 1 to 100. */
+  max_flip_percent?: number | null;
+  /** The 95th percentile of its times as a percentage of the champion's; 200 by default. Times below a millisecond always pass. An integer from 100 to 10000. */
+  max_latency_percent?: number | null;
+  /** At most 500 characters. */
+  reason: string;
+  /** Decisions of the canary that each step takes at least; 500 by default. An integer from 1 to 10000000. */
+  step_decisions?: number | null;
+  /** Seconds that each step takes at least; 600 by default. An integer from 0 to 2592000. */
+  step_seconds?: number | null;
+  /** Percentages of users, ascending to 100, which makes it the champion; 5, 25 and 100 by default. */
+  steps?: Array<number> | null;
+}
+
 /** A kind's rollouts, newest first. */
 export interface Rollouts {
   rollouts: Array<Rollout>;
@@ -701,16 +1033,21 @@ export interface Schedule {
   id: string;
   fromAccountId: string;
   toBeneficiaryId: string;
+  /** Exact: at most two decimals by value. */
+  amount: number;
   /** When the schedule was made. */
   beneficiaryName: string;
-  amount: number;
+  /** Concepto de pago: one line. Surrounding white space is trimmed, and an empty concept counts as none. A rail may drop accents and replace characters other than letters and digits with spaces. At most 40 characters. */
   concept?: string;
-  /** An integer of at least 0. */
+  /** Referencia numérica: up to seven digits. An integer from 1 to 9999999. */
   numericReference?: number;
+  /** `monthly` is on the day of the first date, or on the last day of a month that is too short. */
   recurrence: "once" | "weekly" | "monthly";
+  /** After the day of the request, within a year. */
   firstDate: string;
+  /** No occurrence is later. Only one of `lastDate` and `times`, and neither with `once`. */
   lastDate?: string;
-  /** An integer of at least 0. */
+  /** How many occurrences there are. An integer from 1 to 1000. */
   times?: number;
   status: "active" | "finished" | "cancelled" | "ended";
   /** Of the next occurrence, while the schedule is active. */
@@ -720,6 +1057,30 @@ export interface Schedule {
   createdAt: string;
   /** Those that are over, newest first: the last one in a list, the last 52 of a single schedule. */
   occurrences: Array<Occurrence>;
+}
+
+/** A transfer to send on a date, or again and again. It is sent from 9:00 in Mexico City, whose dates these are. `isNewDevice` and `geolocationChanged` count for the risk of the occurrences until one was sent. */
+export interface ScheduleRequest {
+  fromAccountId: string;
+  toBeneficiaryId: string;
+  /** Exact: at most two decimals by value. */
+  amount: number;
+  /** Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context. */
+  isNewDevice?: boolean | null;
+  /** Whether the location differs from the user's usual one. Defaults to true, likewise. */
+  geolocationChanged?: boolean | null;
+  /** Concepto de pago: one line. Surrounding white space is trimmed, and an empty concept counts as none. A rail may drop accents and replace characters other than letters and digits with spaces. At most 40 characters. */
+  concept?: string | null;
+  /** Referencia numérica: up to seven digits. An integer from 1 to 9999999. */
+  numericReference?: number | null;
+  /** `monthly` is on the day of the first date, or on the last day of a month that is too short. */
+  recurrence: "once" | "weekly" | "monthly";
+  /** After the day of the request, within a year. */
+  firstDate: string;
+  /** No occurrence is later. Only one of `lastDate` and `times`, and neither with `once`. */
+  lastDate?: string | null;
+  /** How many occurrences there are. An integer from 1 to 1000. */
+  times?: number | null;
 }
 
 /** Histograms of champion and challenger. */
@@ -775,6 +1136,19 @@ export interface Signature {
   added_at: string;
 }
 
+/** Does without the occurrence that waits. */
+export interface SkipRequest {
+  /** Of that occurrence. */
+  date: string;
+}
+
+/** The latest logged decisions. */
+export interface StoredDecisions {
+  kind: "risk" | "transfer-rules";
+  /** An integer from 1 to 1000. */
+  limit: number;
+}
+
 /** The user's profile. */
 export interface StoredProfile {
   theme: "standard-accessible" | "large-text-high-contrast" | "voice-assisted";
@@ -788,6 +1162,17 @@ export interface StoredProfile {
   updatedAt: string | null;
 }
 
+/** STP's notice of a state change (`cambioEstado`). It only makes the host ask STP; nothing but the tracking key is read. */
+export interface StpNotice {
+  /** The tracking key. */
+  claveRastreo?: string | null;
+  /** The tracking key again, since orders have it here too. */
+  folioOrigen?: string | null;
+  estado?: string | null;
+  /** Why the payment was returned. */
+  causaDevolucion?: unknown | null;
+}
+
 /** The response that STP expects. */
 export interface StpReceipt {
   mensaje: "recibido";
@@ -798,6 +1183,12 @@ export interface Token {
   token: string;
   user: string;
   expiresAt: string;
+}
+
+/** The user of a token. */
+export interface TokenRequest {
+  /** At most 255 characters. */
+  user: string;
 }
 
 /** What the versions of a kind did over time, on all hosts. Every list has an item for each step. */
@@ -846,6 +1237,24 @@ export interface TransferEvent {
   /** The transaction whose money came back. */
   returns?: string;
   createdAt: string;
+}
+
+/** A transfer to make. */
+export interface TransferRequest {
+  fromAccountId: string;
+  toBeneficiaryId: string;
+  /** Exact: at most two decimals by value. */
+  amount: number;
+  /** Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context. */
+  isNewDevice?: boolean | null;
+  /** Whether the location differs from the user's usual one. Defaults to true, likewise. */
+  geolocationChanged?: boolean | null;
+  /** Concepto de pago: one line. Surrounding white space is trimmed, and an empty concept counts as none. A rail may drop accents and replace characters other than letters and digits with spaces. At most 40 characters. */
+  concept?: string | null;
+  /** Referencia numérica: up to seven digits. An integer from 1 to 9999999. */
+  numericReference?: number | null;
+  /** From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for one transfer or hold. At most 140 characters. */
+  acknowledgmentToken?: string | null;
 }
 
 /** A registered version. */

@@ -131,7 +131,7 @@ async fn begin(app: &App, rollout: &Rollout, catalog: &Catalog) -> Result<Respon
 }
 
 async fn answer(app: &App, db: &mut PgConnection, it: &Rollout, catalog: &Catalog) -> Result<Response, Error> {
-    let json = shown(db, &app.key, (it, &catalog.registered), app.clock.now()).await?;
+    let json = to_json(db, &app.key, (it, &catalog.registered), app.clock.now()).await?;
     Ok((StatusCode::CREATED, Json(json)).into_response())
 }
 

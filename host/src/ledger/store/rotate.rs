@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use sqlx::{Connection as _, PgConnection};
+use sqlx::{Connection as _, Executor as _, PgConnection};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -71,7 +71,9 @@ pub async fn rotate(
     cause: Cause<'_>,
 ) -> Result<Rotated, RotateError> {
     // What is sealed again is what was proven, whatever somebody commits meanwhile.
-    let mut transaction = db.begin_with("begin isolation level repeatable read").await?;
+    db.execute("set default_transaction_isolation = 'repeatable read'").await?;
+    let mut transaction = db.begin().await?;
+    transaction.execute("reset default_transaction_isolation").await?;
     session::read_whole_tables(&mut transaction).await?;
     // Appending a record or beginning a chain waits here, and then fails because the key was replaced.
     let heads = records::lock_all(&mut transaction).await?;
