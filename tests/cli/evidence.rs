@@ -80,7 +80,9 @@ fn a_host_misses_what_it_committed_since_it_last_recorded_heads() {
     let log = data.0.join("log");
     let mut service = Service::start_with(&data, Stdio::from(fs::File::create(&log).unwrap()));
     let (account, payee) = account_and_payee(&service);
-    assert_eq!(send(&service, &account, &payee, "1.00"), 200);
+    for _ in 0..2 {
+        assert_eq!(send(&service, &account, &payee, "1.00"), 200);
+    }
     sql(&data, LOSE_THE_LAST_BATCH);
     assert_eq!(service.wait(), Some(1));
     let logged = fs::read_to_string(&log).unwrap();

@@ -56,11 +56,11 @@ pub(crate) async fn get_risk_context(
     let Payment { from_account_id: from, to_beneficiary_id: to, amount } = payment;
     let subject = Subject { owner: &owner, from, to, amount };
     let circumstances = circumstances_of(&circumstances, hour_of_day, Money::ZERO);
-    let enforced = app.settings.risk_enforcement != Enforcement::Off;
-    // What is only asked has no consequence, so what orders are scored by must not go by it.
-    let assessor = Assessor { is_evidence: !enforced, ..assessor(&app, false) };
+    let are_orders_scored = app.settings.risk_enforcement != Enforcement::Off;
+    // A query costs its sender nothing, so where orders are scored only they are evidence.
+    let assessor = Assessor { is_evidence: !are_orders_scored, ..assessor(&app, false) };
     let (request, assessment) = assessor.assess(&subject, circumstances).await?;
-    let token = enforced.then(|| {
+    let token = are_orders_scored.then(|| {
         let (transfer_id, now) = (app.clock.new_id(), app.clock.now());
         app.acknowledgments.issue(&subject, assessment.level(), transfer_id, now)
     });

@@ -36,7 +36,7 @@ pub struct Setback {
     pub at: OffsetDateTime,
 }
 
-/// The versions whose latest service as champion ended with a rollback, or that were withdrawn as a canary since. Of a
+/// The versions whose last service as champion ended with a rollback, or that were withdrawn as a canary after it. Of a
 /// kind's whole history, newest first.
 pub fn setbacks(history: &[Deployment]) -> Vec<Setback> {
     let mut found: Vec<Setback> = Vec::new();

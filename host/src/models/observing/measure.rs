@@ -28,7 +28,7 @@ pub(crate) enum Measure {
     /// Answers that were compared with the champion's, and those of another class.
     Compared,
     Flipped,
-    /// Compared requests; counted for the champion.
+    /// Requests looked at, compared or not; stored under the champion.
     Observed,
     /// Requests dropped because the queue was full; counted for the champion.
     Dropped,

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use crate::models::observing::users::Users;
 use crate::wasm::ScoreError;
 
-/// Users for whom a challenger failed, however far apart, after which it counts as failed. It passed the gate, so it may
-/// fail for one by chance, but not for three.
+/// A challenger has failed once it failed for three users, however long that took: it passed the gate, so it may fail
+/// for one by chance. Less than three, because users are counted approximately.
 const FAILED_USERS_MIN: f64 = 2.5;
 
-/// Their share of the users who asked: fewer do not matter, because the champion answers them.
+/// And they must be at least this share of the users who asked: for fewer, the champion's answers suffice.
 const FAILED_SHARE_MIN: f64 = 0.01;
 
 /// Compared answers before the share of flips is judged.

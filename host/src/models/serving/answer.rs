@@ -17,8 +17,8 @@ use crate::wasm::ScoreError;
 pub struct Asker<'a> {
     /// Decides whether the canary answers.
     pub user: Option<&'a str>,
-    /// Whether the decision counts as evidence for rollouts. It does not if the caller names the user without proof, or
-    /// asks about facts of their choice while orders decide.
+    /// Whether the decision counts as evidence for rollouts. Not if the caller only claims who the user is, or if it is
+    /// a query, whose facts the caller chose, while orders are evidence.
     pub is_evidence: bool,
 }
 
