@@ -247,11 +247,18 @@ async fn every_way_in_is_detected(db: PgPool) {
 async fn records_that_were_cut_off_are_missed(db: PgPool) {
     fill(&db).await;
     let mut db = db.acquire().await.unwrap();
+    // A payee to whom nothing was sent.
+    let payee = "insert into beneficiary (beneficiary_id, owner, name, bank_name, account_number, created_at)
+        values ('00000000-0000-7000-8000-00000000eeee', 'ana', 'Eva', 'BBVA', '014', now())";
+    run_all(&mut db, &[payee]).await;
+    proof::record_all(&mut db, &key(), CONTEXT.now).await.unwrap();
     let recorded = proof::heads(&mut db).await.unwrap();
-    let of_user =
-        ["delete from occurrence", "delete from schedule", "delete from audit_record where subject = 'schedule'"];
+    let of_user = [
+        "delete from beneficiary where account_number = '014'",
+        "delete from audit_record where subject_key = '00000000-0000-7000-8000-00000000eeee'",
+    ];
     let of_operators = ["delete from audit_record where subject = 'funding'"];
-    for cut_off in [&of_user[..], &of_operators[..]] {
+    for (cut_off, is_clean) in [(&of_user[..], true), (&of_operators[..], false)] {
         let mut transaction = sqlx::Connection::begin(&mut *db).await.unwrap();
         run_all(&mut transaction, cut_off).await;
         let end = "update audit_head h set (seq, hash) = (
@@ -259,6 +266,8 @@ async fn records_that_were_cut_off_are_missed(db: PgPool) {
             from audit_record r where r.chain_id = h.chain_id
         )";
         run_all(&mut transaction, &[end]).await;
+        let found = complaints(&mut transaction, &key(), &BTreeMap::new()).await;
+        assert_eq!(found.is_empty(), is_clean, "{found:?}");
         let found = complaints(&mut transaction, &key(), &recorded).await;
         assert_eq!(found.iter().filter(|it| it.ends_with("is missing")).count(), 1, "{found:?}");
         transaction.rollback().await.unwrap();

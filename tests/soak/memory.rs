@@ -9,7 +9,6 @@ use crate::process::{DataDir, Service, eventually};
 /// Factor on the least memory of a quarter of the swaps, from the second quarter to the last. Memory varies by a tenth
 /// with the threads that happen to run and with what the allocator keeps, its lower edge by half of that; a leak raises it.
 const GROWTH_MAX: f64 = 1.10;
-const GROWTH_MAX_BESIDE_OTHERS: f64 = 1.2;
 
 /// Kilobytes of resident memory of a process.
 fn resident(pid: u32) -> u64 {
@@ -52,8 +51,6 @@ fn swaps_do_not_leak_memory() {
     assert!(most > 0, "no loaded component was found");
     // One that is being loaded or dropped may count at one time and not at another.
     assert!(held <= most + 2, "{most} components are loaded early, {held} at the end");
-    // Beside other tests, the allocator still grows after fifty swaps.
-    let growth_max = if is_long() { GROWTH_MAX } else { GROWTH_MAX_BESIDE_OTHERS };
-    assert!(end as f64 <= warm as f64 * growth_max, "at least {warm} KiB early, {end} KiB at the end");
+    assert!(end as f64 <= warm as f64 * GROWTH_MAX, "at least {warm} KiB early, {end} KiB at the end");
     service.stop();
 }
