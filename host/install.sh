@@ -4,7 +4,7 @@
 # the components is components/build.sh's own concern.)
 set -euo pipefail
 
-# Oldest Postgres that host/src/postgres/binaries.rs takes.
+# Oldest Postgres that host/core/src/postgres/binaries.rs takes.
 readonly POSTGRES_MIN=14
 
 die() { printf 'install: %s\n' "$*" >&2; exit 1; }

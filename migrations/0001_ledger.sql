@@ -255,7 +255,7 @@ create table ledger_batch (
     credits bigint not null default 0,
     -- Above that of every batch which this one rests on: in this order, all chains' batches can be decided again.
     moment bigint not null default 0,
-    -- What it decided, and under which terms: see host/src/ledger/commands.rs. Empty in a tombstone.
+    -- What it decided, and under which terms: see host/core/src/ledger/commands.rs. Empty in a tombstone.
     commands bytea not null default '',
     -- The digest of the transfer rules that decided, and the epoch of their deployment: 0 if they came with the program.
     rules bytea not null default '',
@@ -265,7 +265,7 @@ create table ledger_batch (
     -- The root of a Merkle tree over the decisions of models that it rested on: of none.
     decisions bytea not null default sha256('') constraint batch_decisions check (octet_length(decisions) = 32),
     -- The roots of Merkle trees over the rows that this batch wrote to each of eight tables, in the order of
-    -- host/src/ledger/rows.rs.
+    -- host/core/src/ledger/rows.rs.
     digests bytea not null constraint batch_digests check (octet_length(digests) = 256),
     -- The hash of the batch before, and the keyed hash over it and everything in this row.
     prev_hash bytea not null constraint batch_prev_hash check (octet_length(prev_hash) = 32),
@@ -331,7 +331,7 @@ create table payee_total (
     fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
 );
 
--- The bank's own accounts. Ids are fixed: host/src/domain/bank_account.rs names the same ones. Money that left its account
+-- The bank's own accounts. Ids are fixed: host/core/src/domain/bank_account.rs names the same ones. Money that left its account
 -- and has not settled is in transit. Stripes of these appear with the writer that uses them.
 insert into account (account_id, kind, owner, account_number, number_key, account_type, currency, created_at) values
     ('00000000-0000-7000-8000-000000000001', 'funding', null, 'FUNDING', 'FUNDING', 'bank', 'MXN', 'epoch'),

@@ -16,7 +16,7 @@ lines() { git -c core.attributesFile="$list" grep -I --count '' -- "$@" | awk -F
 bytes() { git -c core.attributesFile="$list" ls-files -z -- "$@" | xargs -0 cat -- | wc -c; }
 
 total=0
-for folder in host/src host/web components tests; do
+for folder in host/src host/core/src host/web components tests; do
     count=$(lines "$folder" ':(exclude,attr:linguist-generated)' ':(exclude,attr:linguist-vendored)')
     total=$((total + count))
     printf '%7d lines in %s\n' "$count" "$folder"

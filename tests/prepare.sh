@@ -21,8 +21,8 @@ cp "$caudal" "$scratch/caudal"
     rm -f "$1"/.sqlx/query-*.json
     mkdir -p "$1/.sqlx"
     cd "$1"
-    touch host/src/lib.rs
-    SQLX_OFFLINE=false SQLX_OFFLINE_DIR="$1/.sqlx" cargo check --locked --package caudal --lib
-    touch host/src/lib.rs
+    touch host/core/src/lib.rs
+    SQLX_OFFLINE=false SQLX_OFFLINE_DIR="$1/.sqlx" cargo check --locked --package caudal-core
+    touch host/core/src/lib.rs
 ' prepare "$root"
 echo "prepared $(find "$root/.sqlx" -name 'query-*.json' | wc -l) queries"

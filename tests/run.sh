@@ -76,7 +76,7 @@ supply() {
 }
 
 # With these together, dependencies have the features that they were built with.
-tests=(cargo test --locked --no-fail-fast --package caudal --package caudal-model --package caudal-train)
+tests=(cargo test --locked --no-fail-fast --package caudal --package caudal-core --package caudal-model --package caudal-train)
 
 steps_test() {
     # Most of this is one thread, too.

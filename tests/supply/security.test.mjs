@@ -15,7 +15,7 @@ const files = execFileSync("git", LISTED, { cwd: ROOT, encoding: "utf8" }).split
 /** A program's or module's file, or the files of its folder. */
 const sourcesOf = (path) =>
   files.filter((file) =>
-    [`tests/${path}`, `host/src/${path}`].some((it) => file === `${it}.rs` || file.startsWith(`${it}/`)),
+    [`tests/${path}`, `host/src/${path}`, `host/core/src/${path}`].some((it) => file === `${it}.rs` || file.startsWith(`${it}/`)),
   );
 
 const hasTest = (sources, name) => sources.some((file) => readFileSync(ROOT + file, "utf8").includes(`fn ${name}(`));
@@ -40,7 +40,7 @@ test("every file that is named exists", () => {
   const named = quoted.filter((name) => /^[\w./-]+\.(rs|js|mjs|sh|toml)$/.test(name));
   assert.ok(named.length > 20, `${named.length} files are named`);
   for (const name of named) {
-    const places = ["", "host/src/", "host/", "tests/supply/"].map((folder) => folder + name);
+    const places = ["", "host/src/", "host/core/src/", "host/", "tests/supply/"].map((folder) => folder + name);
     assert.ok(
       places.some((it) => files.includes(it) || it === ".deny.toml"),
       `${name} is nowhere`,

@@ -57,7 +57,7 @@ fn orphans(prepared: &[(String, String)], sources: &[Source]) -> Vec<String> {
     let code: Vec<_> = sources.iter().map(|source| flat(&source.text)).collect();
     let orphan = |query: &str| !code.iter().any(|code| code.contains(&flat(query)));
     let orphans = prepared.iter().filter(|(_, query)| orphan(query));
-    orphans.map(|(path, _)| format!("{path}:1: no query of host/src has this text; run `make prepare`")).collect()
+    orphans.map(|(path, _)| format!("{path}:1: no query of the host has this text; run `make prepare`")).collect()
 }
 
 fn strangers(names: &[String]) -> Vec<String> {

@@ -8,26 +8,26 @@ use crate::source::{Source, all_rust, assert_clean, assert_each_breaks, host, ro
 
 /// What only some files of the host may name: the name, its pattern, the paths.
 const FENCES: [(&str, &str, &[&str]); 7] = [
-    ("wasmtime", r"\bwasmtime\b", &["host/src/wasm/"]),
-    ("js_component_bindgen", r"\bjs_component_bindgen\b", &["host/src/wasm/portable.rs"]),
+    ("wasmtime", r"\bwasmtime\b", &["host/core/src/wasm/"]),
+    ("js_component_bindgen", r"\bjs_component_bindgen\b", &["host/core/src/wasm/portable.rs"]),
     ("axum", r"\baxum\b", &["host/src/http/"]),
     ("caudal_model", r"\bcaudal_model\b", &[]),
     (
         "a query",
         r"\bquery(_[a-z]+)*!|\bsqlx::query|\b(raw_sql|AssertSqlSafe|QueryBuilder|Executor)\b",
         &[
-            "host/src/db/",
-            "host/src/ledger/store/",
+            "host/core/src/db/",
+            "host/core/src/ledger/store/",
             // Creates the database, so it runs before there is one to check queries against.
-            "host/src/postgres/cluster.rs",
+            "host/core/src/postgres/cluster.rs",
         ],
     ),
     ("the environment", r"(^|[^.\w])env\b([^!\w]|$)", &["host/src/config.rs", "host/src/config/"]),
-    ("the time of day", r"\bnow_(utc|local|v7)\b|\b(SystemTime|UtcDateTime)::now\b", &["host/src/clock.rs"]),
+    ("the time of day", r"\bnow_(utc|local|v7)\b|\b(SystemTime|UtcDateTime)::now\b", &["host/core/src/clock.rs"]),
 ];
 
 /// Where unsafe code may be: a guest's allocator, and the loading of authenticated machine code.
-const MAY_BE_UNSAFE: [&str; 2] = ["components/guest/", "host/src/wasm/cache.rs"];
+const MAY_BE_UNSAFE: [&str; 2] = ["components/guest/", "host/core/src/wasm/cache.rs"];
 
 fn fences(sources: &[Source]) -> Vec<String> {
     let mut complaints = Vec::new();
@@ -87,26 +87,26 @@ fn texts_outside_a_fence_are_found() {
         fences,
         &[
             ("host/src/http/a.rs", "//! A.\nfn a() { wasmtime::a(); }\n"),
-            ("host/src/db/a.rs", "//! A.\nuse axum::Router;\n"),
-            ("host/src/models/a.rs", "//! A.\nuse caudal_model as model;\n"),
+            ("host/core/src/db/a.rs", "//! A.\nuse axum::Router;\n"),
+            ("host/core/src/models/a.rs", "//! A.\nuse caudal_model as model;\n"),
             ("host/src/http/a.rs", "//! A.\nlet a = sqlx::query(text);\n"),
             ("host/src/cli/a.rs", "//! A.\nlet a = query_scalar!(\"select 1\");\n"),
-            ("host/src/ledger/apply.rs", "//! A.\nuse sqlx::Executor as _;\n"),
+            ("host/core/src/ledger/apply.rs", "//! A.\nuse sqlx::Executor as _;\n"),
             ("host/src/cli/a.rs", "//! A.\nuse std::{env, fs};\n"),
             ("host/src/cli/a.rs", "//! A.\nlet a = std::env::var(name);\n"),
             ("host/src/http/a.rs", "//! A.\nlet a = OffsetDateTime::now_utc();\n"),
-            ("host/src/db/a.rs", "//! A.\nlet a = SystemTime::now();\n"),
+            ("host/core/src/db/a.rs", "//! A.\nlet a = SystemTime::now();\n"),
         ],
     );
-    assert_each_breaks(pure_domain, &[("host/src/domain/a.rs", "//! A.\nuse serde::Serialize;\n")]);
+    assert_each_breaks(pure_domain, &[("host/core/src/domain/a.rs", "//! A.\nuse serde::Serialize;\n")]);
     assert_each_breaks(unsafe_code, &[("components/model/src/a.rs", "//! A.\nlet a = unsafe { b() };\n")]);
-    let source = Source::new("host/src/db/a.rs", "//! A.\n\nuse axum::A;\n");
-    assert!(fences(&[source])[0].starts_with("host/src/db/a.rs:3: "));
+    let source = Source::new("host/core/src/db/a.rs", "//! A.\n\nuse axum::A;\n");
+    assert!(fences(&[source])[0].starts_with("host/core/src/db/a.rs:3: "));
 }
 
 #[test]
 fn look_alikes_break_no_fence() {
     let text = "let d = command.env(A, B); let e = env!(\"X\"); let f = std::time::A;\n";
-    let source = [Source::new("host/src/domain/a.rs", text)];
+    let source = [Source::new("host/core/src/domain/a.rs", text)];
     assert_clean([fences(&source), pure_domain(&source), unsafe_code(&source)].concat());
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::source::{Source, block_end, line_of};
+use crate::source::{Source, block_end, in_host, line_of};
 
 static CHILD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bmod (\w+)\s*;").unwrap());
 static INLINE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bmod (\w+)\s*\{").unwrap());
@@ -26,7 +26,7 @@ pub(crate) struct Import {
 
 /// `["http", "error"]` for `host/src/http/error.rs`; none for the binary, which is another crate.
 pub(crate) fn module_path(path: &str) -> Option<Vec<String>> {
-    let path = path.strip_prefix("host/src/")?.strip_suffix(".rs")?;
+    let path = in_host(path)?.strip_suffix(".rs")?;
     let path = path.strip_suffix("/mod").unwrap_or(path);
     match path {
         "main" => None,
@@ -88,7 +88,8 @@ impl Modules {
             path = joined(exported, &path[known + 1..]);
         }
         let known = (0..=path.len()).rev().find(|length| self.0.contains_key(&path[..*length]))?;
-        Some(path[..known].to_vec())
+        // The root itself defines exported macros only.
+        (known > 0 || path.is_empty()).then(|| path[..known].to_vec())
     }
 }
 

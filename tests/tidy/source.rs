@@ -66,9 +66,9 @@ impl Source {
         format!("{}:{line}: {complaint}", self.path)
     }
 
-    /// The top-level module of the host: `http` for `host/src/http/error.rs`.
+    /// The top-level module of the host: `http` for `host/src/http/error.rs`, `db` for `host/core/src/db/sql.rs`.
     pub(crate) fn module(&self) -> Option<&str> {
-        self.path.strip_prefix("host/src/")?.split(['/', '.']).next()
+        in_host(&self.path)?.split(['/', '.']).next()
     }
 }
 
@@ -110,9 +110,14 @@ pub(crate) fn files(folders: &[&str], ending: &str) -> Vec<Source> {
     sources
 }
 
+/// What follows the folder of one of the host's crates. Modules of the lower one are also modules of the upper.
+pub(crate) fn in_host(path: &str) -> Option<&str> {
+    path.strip_prefix("host/src/").or_else(|| path.strip_prefix("host/core/src/"))
+}
+
 pub(crate) fn host() -> Vec<Source> {
-    let sources = files(&["host/src"], ".rs");
-    assert!(sources.len() > 40, "only {} files below host/src", sources.len());
+    let sources = files(&["host/src", "host/core/src"], ".rs");
+    assert!(sources.len() > 40, "only {} files of the host", sources.len());
     sources
 }
 

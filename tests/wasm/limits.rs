@@ -1,4 +1,4 @@
-//! A hostile component cannot affect others. Each limit of `host/src/wasm/limits.rs` is reached once, and the same
+//! A hostile component cannot affect others. Each limit of `host/core/src/wasm/limits.rs` is reached once, and the same
 //! scorer answers afterwards.
 
 use std::sync::OnceLock;

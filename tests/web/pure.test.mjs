@@ -100,7 +100,7 @@ test("account numbers say what they are", () => {
 });
 
 test("the page has the host's list of banks", () => {
-  const host = readFileSync(new URL("../../host/src/domain/banks.rs", import.meta.url), "utf8");
+  const host = readFileSync(new URL("../../host/core/src/domain/banks.rs", import.meta.url), "utf8");
   const pairs = [
     ...host
       .split("BANKS: &[")[1]

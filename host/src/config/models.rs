@@ -2,21 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::token::{Admin, recorded};
 use crate::domain::model::ModelKind;
 
-/// The kinds that score.
-impl ValueEnum for ModelKind {
-    fn value_variants<'a>() -> &'a [Self] {
-        Self::SCORERS
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.as_str()))
-    }
+fn scorer() -> impl TypedValueParser<Value = ModelKind> {
+    let kinds = ModelKind::SCORERS.iter().map(|kind| kind.as_str());
+    PossibleValuesParser::new(kinds).try_map(|text| ModelKind::parse(&text).ok_or("no scorer"))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -42,7 +36,7 @@ pub enum ExplanationLanguage {
 )]
 pub struct Score {
     /// The scorer
-    #[arg(long)]
+    #[arg(long, value_parser = scorer())]
     pub kind: ModelKind,
     /// File of rows, `.ndjson` or `.csv`; `-` is standard input
     #[arg(long)]

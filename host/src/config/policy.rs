@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use clap::builder::PossibleValue;
-use clap::{Args, FromArgMatches as _, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, FromArgMatches as _, ValueEnum as _};
 
 use super::ledger::amount;
 use crate::db::durability::Durability;
@@ -15,11 +15,33 @@ use crate::domain::transfer::RailName;
 /// Highest limit that one operator can set for a user unless the policy says otherwise.
 const APPROVAL_LIMIT: Money = Money::from_minor(5_000_000);
 
+fn rail() -> impl TypedValueParser<Value = RailName> {
+    let rails = [
+        (RailName::Instant, "Settles at once, in the bank's own books"),
+        (RailName::Simulated, "A stand-in for SPEI with its delays, rejections and returns"),
+        (RailName::Stp, "SPEI, through the participant STP"),
+    ];
+    let rails = rails.map(|(rail, help)| PossibleValue::new(rail.as_str()).help(help));
+    PossibleValuesParser::new(rails).try_map(|text| RailName::parse(&text).ok_or("no rail"))
+}
+
+fn enforcement() -> impl TypedValueParser<Value = Enforcement> {
+    let values = Enforcement::ALL.iter().map(|&it| {
+        let help = match it {
+            Enforcement::Off => "No consequence; the bank's app asks for the score and acts on it",
+            Enforcement::Shadow => "The score is logged",
+            Enforcement::Enforce => "A high risk requires the `acknowledgmentToken` of this transfer's risk context",
+        };
+        PossibleValue::new(it.as_str()).help(help)
+    });
+    PossibleValuesParser::new(values).try_map(|text| Enforcement::parse(&text).ok_or("no consequence"))
+}
+
 /// What is left out is as before, or as the help says if it was never set.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Policy {
     /// Rail that carries transfers out of the bank [default: none; in the sandbox `instant`]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = rail())]
     pub rail: Option<RailName>,
     /// Credit a beneficiary at once, without a rail, if this bank issued the number [default: false]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -32,7 +54,7 @@ pub struct Policy {
     #[arg(long)]
     pub day_limit: Option<Ceiling>,
     /// Consequence of a transfer's risk [default: off]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = enforcement())]
     pub risk_enforcement: Option<Enforcement>,
     /// Require a second operator for: new transfer rules, another risk champion, reversals, credits from the bank's
     /// funds, payments decided by hand, and high limits [default: false]
@@ -113,37 +135,6 @@ impl fmt::Display for Ceiling {
             Some(limit) => limit.fmt(f),
             None => f.write_str("none"),
         }
-    }
-}
-
-impl ValueEnum for RailName {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Instant, Self::Simulated, Self::Stp]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let help = match self {
-            Self::OnUs => return None,
-            Self::Instant => "Settles at once, in the bank's own books",
-            Self::Simulated => "A stand-in for SPEI with its delays, rejections and returns",
-            Self::Stp => "SPEI, through the participant STP",
-        };
-        Some(PossibleValue::new(self.as_str()).help(help))
-    }
-}
-
-impl ValueEnum for Enforcement {
-    fn value_variants<'a>() -> &'a [Self] {
-        Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let help = match self {
-            Self::Off => "No consequence; the bank's app asks for the score and acts on it",
-            Self::Shadow => "The score is logged",
-            Self::Enforce => "A high risk requires the `acknowledgmentToken` of this transfer's risk context",
-        };
-        Some(PossibleValue::new(self.as_str()).help(help))
     }
 }
 

@@ -4,6 +4,7 @@ use axum::response::Response;
 use prometheus_client::metrics::counter::Counter;
 
 use crate::http::error::{ALL, Failure};
+use crate::http::shedding;
 use crate::metrics::Metrics;
 
 pub(super) struct Answers {
@@ -17,7 +18,7 @@ impl Answers {
     pub(super) fn new(listener: &'static str, metrics: Metrics) -> Self {
         // Shown before they happen, so that an alert sees the first.
         ALL.iter().for_each(|kind| drop(metrics.problems.of([kind.status.as_str(), kind.code])));
-        metrics.expect_shedding();
+        shedding::expect(&metrics);
         let successes = metrics.answers.of([listener, "2xx"]).clone();
         Self { listener, metrics, successes }
     }

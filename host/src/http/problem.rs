@@ -79,16 +79,14 @@ pub(crate) fn detail_of(violation: &Violation) -> String {
 }
 
 /// Each violation names the field that a client would change to satisfy the rule.
-impl From<Violation> for FieldError {
-    fn from(violation: Violation) -> Self {
-        let detail = detail_of(&violation);
-        let field = match violation.code.as_str() {
-            "same-account" | "beneficiary-cooling" => "toBeneficiaryId",
-            RISK_ACKNOWLEDGMENT_REQUIRED => "acknowledgmentToken",
-            _ => "amount",
-        };
-        Self { field: field.to_owned(), code: violation.code.into(), detail }
-    }
+pub(crate) fn error_of(violation: Violation) -> FieldError {
+    let detail = detail_of(&violation);
+    let field = match violation.code.as_str() {
+        "same-account" | "beneficiary-cooling" => "toBeneficiaryId",
+        RISK_ACKNOWLEDGMENT_REQUIRED => "acknowledgmentToken",
+        _ => "amount",
+    };
+    FieldError { field: field.to_owned(), code: violation.code.into(), detail }
 }
 
 /// Summarises field errors in one sentence.

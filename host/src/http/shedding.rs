@@ -21,11 +21,9 @@ use crate::metrics::Metrics;
 /// ledger. The queue itself refuses other commands of users; a bulk waits for room.
 const REFUSED_EARLY: [&str; 3] = ["/api/ledger/transactions", "/api/ledger/holds", "/api/ledger/accounts"];
 
-impl Metrics {
-    /// Shows the stages before anything is refused, so that an alert sees the first.
-    pub(super) fn expect_shedding(&self) {
-        stage::ALL.iter().for_each(|stage| drop(self.shed.of([stage])));
-    }
+/// Shows the stages before anything is refused, so that an alert sees the first.
+pub(super) fn expect(metrics: &Metrics) {
+    stage::ALL.iter().for_each(|stage| drop(metrics.shed.of([stage])));
 }
 
 pub(super) async fn shed(State(app): State<App>, request: Request, next: Next) -> Response {

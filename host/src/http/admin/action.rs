@@ -32,18 +32,16 @@ pub(super) fn amount(text: &str) -> Result<Money, Error> {
     Money::parse_amount(text).map_err(|error| Error::Internal(error.into()))
 }
 
-impl Action {
-    pub(super) fn read(json: &str) -> Result<Self, Error> {
-        serde_json::from_str(json).map_err(|error| Error::Internal(error.into()))
-    }
+pub(super) fn parse(json: &str) -> Result<Action, Error> {
+    serde_json::from_str(json).map_err(|error| Error::Internal(error.into()))
+}
 
-    /// The scope that both people need.
-    pub(super) fn scope(&self) -> &'static str {
-        match self {
-            Self::Deploy { kind, .. } if kind == ModelKind::TransferRules.as_str() => RULES_ADMIN,
-            Self::Deploy { .. } | Self::StartRollout { .. } => MODELS_ADMIN,
-            _ => LEDGER_OPERATE,
-        }
+/// The scope that both people need.
+pub(super) fn scope_of(action: &Action) -> &'static str {
+    match action {
+        Action::Deploy { kind, .. } if kind == ModelKind::TransferRules.as_str() => RULES_ADMIN,
+        Action::Deploy { .. } | Action::StartRollout { .. } => MODELS_ADMIN,
+        _ => LEDGER_OPERATE,
     }
 }
 

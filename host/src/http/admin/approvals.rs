@@ -5,7 +5,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 
-use super::action::{APPROVALS_LISTED_MAX, ApprovalJson, digest_of, to_json};
+use super::action::{APPROVALS_LISTED_MAX, ApprovalJson, digest_of, parse, scope_of, to_json};
+use super::deployment::deploy_approved;
+use super::start::start_approved;
+use super::users::set_limits;
 use super::versions::kind_of;
 use super::{accounts, payments, reversals};
 use crate::app::App;
@@ -46,8 +49,8 @@ pub(crate) async fn list_approvals(State(app): State<App>, approver: Approver) -
     let mut approvals = Vec::new();
     let mut unreadable = 0;
     for it in all {
-        match Action::read(&it.action) {
-            Ok(action) if approver.has(action.scope()) => approvals.push(to_json(it, now)?),
+        match parse(&it.action) {
+            Ok(action) if approver.has(scope_of(&action)) => approvals.push(to_json(it, now)?),
             Ok(_) => {}
             Err(_) => unreadable += 1,
         }
@@ -67,8 +70,12 @@ pub(crate) async fn get_approval(
 async fn find(app: &App, approver: &Approver, PathId(id): PathId) -> Result<(Approval, Action), Error> {
     let found = approvals::find(&mut *app.db.acquire().await?, &app.key, id).await?;
     let found = found.ok_or(Error::NotFound)?;
-    let action = Action::read(&found.action)?;
-    if approver.has(action.scope()) { Ok((found, action)) } else { Err(AuthError::ScopeMissing(action.scope()).into()) }
+    let action = parse(&found.action)?;
+    if approver.has(scope_of(&action)) {
+        Ok((found, action))
+    } else {
+        Err(AuthError::ScopeMissing(scope_of(&action)).into())
+    }
 }
 
 /// Approves an action and carries it out. The answer is the action's own. Approving again goes on with an action whose
@@ -159,9 +166,9 @@ async fn perform(action: Action, app: &App, approval: &Approval) -> Result<Respo
     let (by, reason) = (&*approval.people(), &*approval.reason);
     let by_hand = || ByHand { actor: by.to_owned(), note: reason.to_owned() };
     Ok(match action {
-        Action::Deploy { kind, versions } => versions.deploy(app, kind_of(&kind)?, (reason, by)).await?,
+        Action::Deploy { kind, versions } => deploy_approved(&versions, app, kind_of(&kind)?, (reason, by)).await?,
         Action::StartRollout { kind, rollout } => {
-            rollout.run(app, kind_of(&kind)?, (reason, &approval.proposed_by, by)).await?
+            start_approved(&rollout, app, kind_of(&kind)?, (reason, &approval.proposed_by, by)).await?
         }
         Action::SettlePayment { transaction_id, .. } => {
             payments::decide(app, transaction_id, Report::Settled, by_hand()).await?.into_response()
@@ -176,7 +183,7 @@ async fn perform(action: Action, app: &App, approval: &Approval) -> Result<Respo
             accounts::credit(app, account_id, &amount, transaction_id, by).await?.into_response()
         }
         Action::SetLimits { user, limits } => {
-            limits.set(app, user, (by, Some(approval.approval_id))).await?.into_response()
+            set_limits(limits, app, user, (by, Some(approval.approval_id))).await?.into_response()
         }
     })
 }

@@ -201,7 +201,7 @@ pub(crate) async fn put_deployment(
     });
     let shadows = shadows.unwrap_or_default();
     let versions = Versions { epoch, champion, canary, shadows, minimum_release, despite_setback, ends_canary };
-    let next = versions.read(&app, &mut db, &catalog, (&reason, &operator.person.name)).await?;
+    let next = plan(&versions, &app, &mut db, &catalog, (&reason, &operator.person.name)).await?;
     let promoted = Some(next.champion).filter(|it| *it != catalog.deployed.champion);
     let named = (versions.ends_canary.as_deref(), versions.despite_setback.as_deref());
     confirmation::check(&catalog, &next, promoted, named)?;
@@ -230,49 +230,52 @@ async fn deploy(app: &App, catalog: Catalog, next: Deployment) -> Result<Respons
     if is_done { answer(&catalog) } else { Err(Error::Stale) }
 }
 
-impl Versions {
-    /// The deployment that they name, for a reason and by an operator.
-    async fn read(
-        &self,
-        app: &App,
-        db: &mut PgConnection,
-        catalog: &Catalog,
-        (reason, by): (&str, &str),
-    ) -> Result<Deployment, Error> {
-        let find = |field: &'static str, version: &String| find(catalog, field, version);
-        let champion = find("champion", &self.champion)?;
-        let canary = self.canary.as_ref().map(|Canary { version, percent, max_flip_percent }| {
-            let (version, percent, max_flip_percent) = (find("canary.version", version)?, *percent, *max_flip_percent);
-            Ok::<_, Error>(Canary { version, percent, max_flip_percent })
-        });
-        let next = Deployment {
-            epoch: self.epoch + 1,
-            canary: canary.transpose()?,
-            shadows: self.shadows.iter().map(|version| find("shadows", version)).collect::<Result<_, _>>()?,
-            minimum_release: self.minimum_release.clone().or_else(|| catalog.deployed.minimum_release.clone()),
-            ..with_champion(catalog.deployed.next(reason, by, app.clock.now()), champion, true)
-        };
-        if !self.minimum_release.as_deref().is_none_or(is_semantic_version) {
-            return Err(unprocessable("minimum_release", "wrong-format", "must have the form 1.2.3"));
-        }
-        let fields = [("champion", &self.champion)].into_iter();
-        let fields = fields.chain(self.canary.iter().map(|it| ("canary.version", &it.version)));
-        for (field, version) in fields.chain(self.shadows.iter().map(|it| ("shadows", it))) {
-            check_release(field, version, next.minimum_release.as_deref())?;
-        }
-        catalog::check(&next).map_err(|(field, detail)| unprocessable(field, "not-allowed", detail))?;
-        require_signatures(db, &app.settings.model_keys, [next.champion].into_iter().chain(next.challengers())).await?;
-        Ok(next)
+/// The deployment that they name, for a reason and by an operator.
+async fn plan(
+    versions: &Versions,
+    app: &App,
+    db: &mut PgConnection,
+    catalog: &Catalog,
+    (reason, by): (&str, &str),
+) -> Result<Deployment, Error> {
+    let find = |field: &'static str, version: &String| find(catalog, field, version);
+    let champion = find("champion", &versions.champion)?;
+    let canary = versions.canary.as_ref().map(|Canary { version, percent, max_flip_percent }| {
+        let (version, percent, max_flip_percent) = (find("canary.version", version)?, *percent, *max_flip_percent);
+        Ok::<_, Error>(Canary { version, percent, max_flip_percent })
+    });
+    let next = Deployment {
+        epoch: versions.epoch + 1,
+        canary: canary.transpose()?,
+        shadows: versions.shadows.iter().map(|version| find("shadows", version)).collect::<Result<_, _>>()?,
+        minimum_release: versions.minimum_release.clone().or_else(|| catalog.deployed.minimum_release.clone()),
+        ..with_champion(catalog.deployed.next(reason, by, app.clock.now()), champion, true)
+    };
+    if !versions.minimum_release.as_deref().is_none_or(is_semantic_version) {
+        return Err(unprocessable("minimum_release", "wrong-format", "must have the form 1.2.3"));
     }
+    let fields = [("champion", &versions.champion)].into_iter();
+    let fields = fields.chain(versions.canary.iter().map(|it| ("canary.version", &it.version)));
+    for (field, version) in fields.chain(versions.shadows.iter().map(|it| ("shadows", it))) {
+        check_release(field, version, next.minimum_release.as_deref())?;
+    }
+    catalog::check(&next).map_err(|(field, detail)| unprocessable(field, "not-allowed", detail))?;
+    require_signatures(db, &app.settings.model_keys, [next.champion].into_iter().chain(next.challengers())).await?;
+    Ok(next)
+}
 
-    /// Deploys them once they are approved. Repeating it changes nothing.
-    pub(super) async fn deploy(&self, app: &App, kind: ModelKind, why: (&str, &str)) -> Result<Response, Error> {
-        let mut db = app.db.acquire().await?;
-        let catalog = Catalog::read(&mut db, &app.key, kind).await?;
-        let next = self.read(app, &mut db, &catalog, why).await?;
-        drop(db);
-        deploy(app, catalog, next).await
-    }
+/// Deploys them once they are approved. Repeating it changes nothing.
+pub(super) async fn deploy_approved(
+    versions: &Versions,
+    app: &App,
+    kind: ModelKind,
+    why: (&str, &str),
+) -> Result<Response, Error> {
+    let mut db = app.db.acquire().await?;
+    let catalog = Catalog::read(&mut db, &app.key, kind).await?;
+    let next = plan(versions, app, &mut db, &catalog, why).await?;
+    drop(db);
+    deploy(app, catalog, next).await
 }
 
 request! {

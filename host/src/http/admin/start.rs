@@ -106,7 +106,7 @@ pub(crate) async fn start_rollout(
         ends_canary: asked.ends_canary,
     };
     let why = (&*asked.reason, &operator.person, &*operator.person.name);
-    let rollout = start.check(&app, &mut db, &catalog, why).await?;
+    let rollout = plan(&start, &app, &mut db, &catalog, why).await?;
     drop(db);
     let most = start.steps.iter().copied().filter(|step| *step < WHOLE).max().unwrap_or_default();
     if catalog::takes_two(kind, most, start.max_flip_percent) {
@@ -135,72 +135,75 @@ async fn answer(app: &App, db: &mut PgConnection, it: &Rollout, catalog: &Catalo
     Ok((StatusCode::CREATED, Json(json)).into_response())
 }
 
-impl Start {
-    /// The rollout, if it can start: for a reason, proposed by somebody, and in whose name it is stored.
-    async fn check(
-        &self,
-        app: &App,
-        db: &mut PgConnection,
-        catalog: &Catalog,
-        (reason, by, people): (&str, &Person, &str),
-    ) -> Result<Rollout, Error> {
-        check_steps(&self.steps).map_err(|detail| unprocessable("steps", "not-allowed", detail))?;
-        let deployed = &catalog.deployed;
-        if deployed.epoch != self.epoch {
-            return Err(Error::Stale);
-        }
-        let canary = find(catalog, "canary", &self.canary)?;
-        check_release("canary", &self.canary, deployed.minimum_release.as_deref())?;
-        let now = app.clock.now();
-        let rollout = Rollout {
-            rollout_id: self.rollout_id,
-            kind: deployed.kind,
-            canary,
-            steps: self.steps.clone(),
-            bounds: Bounds {
-                decisions: self.step_decisions,
-                seconds: self.step_seconds,
-                max_failure_percent: self.max_failure_percent,
-                max_flip_percent: self.max_flip_percent,
-                max_latency_percent: self.max_latency_percent,
-            },
-            despite_setback: self.despite_setback.is_some(),
-            detail: reason.to_owned(),
-            reason: reason.to_owned(),
-            started_at: now,
-            state: RolloutState::Running,
-            step: 0,
-            epoch: self.epoch + 1,
-            step_at: now,
-            approval_id: None,
-            changed_by: people.to_owned(),
-            changed_at: now,
-            started_by: by.clone(),
-        };
-        let next = rollout::first_step(&rollout, deployed);
-        catalog::check(&next).map_err(|(field, detail)| unprocessable(own_field(field), "not-allowed", detail))?;
-        require_signatures(&mut *db, &app.settings.model_keys, [canary]).await?;
-        if is_open(&mut *db, deployed.kind).await? {
-            return Err(Error::RolloutOpen);
-        }
-        // Its last step promotes it.
-        let named = (self.ends_canary.as_deref(), self.despite_setback.as_deref());
-        confirmation::check(catalog, &next, Some(canary), named)?;
-        Ok(rollout)
+/// The rollout, if it can start: for a reason, proposed by somebody, and in whose name it is stored.
+async fn plan(
+    start: &Start,
+    app: &App,
+    db: &mut PgConnection,
+    catalog: &Catalog,
+    (reason, by, people): (&str, &Person, &str),
+) -> Result<Rollout, Error> {
+    check_steps(&start.steps).map_err(|detail| unprocessable("steps", "not-allowed", detail))?;
+    let deployed = &catalog.deployed;
+    if deployed.epoch != start.epoch {
+        return Err(Error::Stale);
     }
+    let canary = find(catalog, "canary", &start.canary)?;
+    check_release("canary", &start.canary, deployed.minimum_release.as_deref())?;
+    let now = app.clock.now();
+    let rollout = Rollout {
+        rollout_id: start.rollout_id,
+        kind: deployed.kind,
+        canary,
+        steps: start.steps.clone(),
+        bounds: Bounds {
+            decisions: start.step_decisions,
+            seconds: start.step_seconds,
+            max_failure_percent: start.max_failure_percent,
+            max_flip_percent: start.max_flip_percent,
+            max_latency_percent: start.max_latency_percent,
+        },
+        despite_setback: start.despite_setback.is_some(),
+        detail: reason.to_owned(),
+        reason: reason.to_owned(),
+        started_at: now,
+        state: RolloutState::Running,
+        step: 0,
+        epoch: start.epoch + 1,
+        step_at: now,
+        approval_id: None,
+        changed_by: people.to_owned(),
+        changed_at: now,
+        started_by: by.clone(),
+    };
+    let next = rollout::first_step(&rollout, deployed);
+    catalog::check(&next).map_err(|(field, detail)| unprocessable(own_field(field), "not-allowed", detail))?;
+    require_signatures(&mut *db, &app.settings.model_keys, [canary]).await?;
+    if is_open(&mut *db, deployed.kind).await? {
+        return Err(Error::RolloutOpen);
+    }
+    // Its last step promotes it.
+    let named = (start.ends_canary.as_deref(), start.despite_setback.as_deref());
+    confirmation::check(catalog, &next, Some(canary), named)?;
+    Ok(rollout)
+}
 
-    /// Starts it once it is approved. Repeating it changes nothing.
-    pub(super) async fn run(&self, app: &App, kind: ModelKind, why: (&str, &Person, &str)) -> Result<Response, Error> {
-        let mut db = app.db.acquire().await?;
-        let last = rollouts::of_kind(&mut db, kind, 1).await?.into_iter().next();
-        let catalog = Catalog::read(&mut db, &app.key, kind).await?;
-        if let Some(started) = last.filter(|it| it.rollout_id == self.rollout_id) {
-            return answer(app, &mut db, &started, &catalog).await;
-        }
-        let rollout = self.check(app, &mut db, &catalog, why).await?;
-        drop(db);
-        begin(app, &rollout, &catalog).await
+/// Starts it once it is approved. Repeating it changes nothing.
+pub(super) async fn start_approved(
+    start: &Start,
+    app: &App,
+    kind: ModelKind,
+    why: (&str, &Person, &str),
+) -> Result<Response, Error> {
+    let mut db = app.db.acquire().await?;
+    let last = rollouts::of_kind(&mut db, kind, 1).await?.into_iter().next();
+    let catalog = Catalog::read(&mut db, &app.key, kind).await?;
+    if let Some(started) = last.filter(|it| it.rollout_id == start.rollout_id) {
+        return answer(app, &mut db, &started, &catalog).await;
     }
+    let rollout = plan(start, app, &mut db, &catalog, why).await?;
+    drop(db);
+    begin(app, &rollout, &catalog).await
 }
 
 async fn is_open(db: &mut PgConnection, kind: ModelKind) -> Result<bool, Error> {

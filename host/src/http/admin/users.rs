@@ -55,33 +55,22 @@ request! {
     }
 }
 
-impl From<Limits> for OwnLimits {
-    fn from(limits: Limits) -> Self {
-        let text = |limit: Option<Money>| limit.map(|limit| limit.to_string());
-        Self { per_transfer: text(limits.per_transfer), per_day: text(limits.per_day) }
+/// Works before the user's first account too. Repeating an approval does not undo what somebody set after it.
+pub(super) async fn set_limits(
+    limits: OwnLimits,
+    app: &App,
+    user: String,
+    (by, approval_id): (&str, Option<Uuid>),
+) -> Result<Json<LimitsJson>, Error> {
+    let money = |text: Option<String>| text.map(|text| amount(&text)).transpose();
+    let set = Limits { per_transfer: money(limits.per_transfer)?, per_day: money(limits.per_day)? };
+    let mut db = app.db.acquire().await?;
+    let before = limits::find(&mut db, &user).await?;
+    if before == Some(set) || !limits::set(&mut db, &app.key, &user, set, (by, approval_id), app.clock.now()).await? {
+        return Ok(Json(to_json(before)));
     }
-}
-
-impl OwnLimits {
-    /// Works before the user's first account too. Repeating an approval does not undo what somebody set after it.
-    pub(super) async fn set(
-        self,
-        app: &App,
-        user: String,
-        (by, approval_id): (&str, Option<Uuid>),
-    ) -> Result<Json<LimitsJson>, Error> {
-        let money = |text: Option<String>| text.map(|text| amount(&text)).transpose();
-        let set = Limits { per_transfer: money(self.per_transfer)?, per_day: money(self.per_day)? };
-        let mut db = app.db.acquire().await?;
-        let before = limits::find(&mut db, &user).await?;
-        if before == Some(set)
-            || !limits::set(&mut db, &app.key, &user, set, (by, approval_id), app.clock.now()).await?
-        {
-            return Ok(Json(to_json(before)));
-        }
-        audit::done(Event::LimitsChanged, by, &"");
-        Ok(Json(to_json(Some(set))))
-    }
+    audit::done(Event::LimitsChanged, by, &"");
+    Ok(Json(to_json(Some(set))))
 }
 
 fn to_json(limits: Option<Limits>) -> LimitsJson {
@@ -120,7 +109,7 @@ pub(crate) async fn put_limits(
             return Ok(waiting);
         }
     }
-    Ok(OwnLimits::from(set).set(&app, user, (&operator.person.name, None)).await?.into_response())
+    Ok(set_limits(set.into(), &app, user, (&operator.person.name, None)).await?.into_response())
 }
 
 pub(crate) async fn get_holder(

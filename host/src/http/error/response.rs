@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::{Error, Failure};
 use crate::audit::{HOST_REFUSED, LIMIT_REACHED, SCOPE_REFUSED, TOKEN_REFUSED};
-use crate::http::problem::{Problem, summary};
+use crate::http::problem::{Problem, error_of, summary};
 use crate::schema::FieldError;
 
 impl IntoResponse for Error {
@@ -21,7 +21,7 @@ impl IntoResponse for Error {
             | Self::Unprocessable(errors)
             | Self::ComponentRefused(errors) => problem.errors = errors,
             Self::Rejected(violations) => {
-                problem.errors = violations.into_iter().map(FieldError::from).collect();
+                problem.errors = violations.into_iter().map(error_of).collect();
                 if let Some(first) = problem.errors.first() {
                     problem.code = first.code.clone();
                 }

@@ -91,7 +91,7 @@ impl Schemas {
         let mut properties = Map::new();
         let mut names = Vec::new();
         for field in declaration.wire_fields() {
-            let name = if side == Side::Request { required(field) } else { field.name_if_always_there() };
+            let name = if side == Side::Request { required(field) } else { name_if_always_there(field) };
             names.extend(name);
             let shown = name.filter(|name| field.alias.is_some_and(|alias| alias.name() == *name));
             let described = self.field(&Field { required: name.is_some(), ..*field }, side);
@@ -156,10 +156,8 @@ impl Schemas {
     }
 }
 
-impl Field {
-    fn name_if_always_there(&self) -> Option<&'static str> {
-        (self.required || self.nullable).then_some(self.name)
-    }
+fn name_if_always_there(field: &Field) -> Option<&'static str> {
+    (field.required || field.nullable).then_some(field.name)
 }
 
 fn bounded(kind: &str, at_least: Option<Value>, at_most: Option<Value>) -> Value {

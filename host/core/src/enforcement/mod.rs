@@ -1,0 +1,54 @@
+//! How the risk of a transfer affects it.
+
+pub mod acknowledgment;
+pub mod assessment;
+
+use crate::domain::risk::{Enforcement, Risk};
+use crate::models::{ResponseError, ScoreError};
+use acknowledgment::{Acknowledgments, Subject};
+use assessment::{AssessmentError, Assessor, Circumstances};
+
+/// Scores a transfer if `enforcement` requires it, for the transfer rules. `token` is the sender's acknowledgment.
+///
+/// # Errors
+/// When the database or the decision log fails, unless the score is only logged.
+pub async fn enforce(
+    enforcement: Enforcement,
+    assessor: &Assessor<'_>,
+    subject: &Subject<'_>,
+    circumstances: Circumstances,
+    (acknowledgments, token): (&Acknowledgments, Option<&str>),
+) -> Result<Risk, AssessmentError> {
+    if enforcement == Enforcement::Off {
+        return Ok(Risk::NotEnforced);
+    }
+    let level = match assessor.assess(subject, circumstances).await {
+        Ok((_, response)) => response.level(),
+        // The ledger refuses the transfer, unless its idempotency key already has an outcome.
+        Err(AssessmentError::AccountNotFound | AssessmentError::BeneficiaryNotFound) => {
+            return Ok(Risk::NotEnforced);
+        }
+        Err(AssessmentError::Response(ResponseError::Score(error))) if !matches!(error, ScoreError::Busy) => {
+            return Ok(match enforcement {
+                Enforcement::Enforce => Risk::Unavailable,
+                _ => Risk::NotEnforced,
+            });
+        }
+        // What only watches must not stop anybody.
+        Err(error) if enforcement == Enforcement::Shadow => {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "the risk of a transfer was not assessed (not enforced)"
+            );
+            return Ok(Risk::NotEnforced);
+        }
+        Err(error) => return Err(error),
+    };
+    let now = assessor.clock.now();
+    let acknowledged = token.and_then(|token| acknowledgments.verify(token, subject, level, now));
+    if enforcement == Enforcement::Enforce {
+        return Ok(Risk::Assessed { level, acknowledged });
+    }
+    tracing::info!(%level, acknowledged = acknowledged.is_some(), "risk of a transfer (not enforced)");
+    Ok(Risk::NotEnforced)
+}

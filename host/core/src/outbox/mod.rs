@@ -1,0 +1,18 @@
+//! Transfer events, for consumers that resume where they left off.
+//!
+//! Events are not stored separately: the ledger's batches are the outbox, numbered in each chain. A [`Cursor`] is a
+//! position in every chain at once; a consumer that stores the last one misses nothing and sees nothing twice, across
+//! restarts of any host. If events that it may have seen were lost, its cursor is refused. [`Outbox`] follows the
+//! batches of all hosts and delivers each user's events to their listeners.
+
+mod cursor;
+mod feed;
+mod listener;
+mod listeners;
+
+pub use cursor::CURSOR_CHARS_MAX;
+pub use cursor::{Cursor, InvalidCursor};
+pub use feed::Outbox;
+pub use listener::Listener;
+pub use listeners::ListenError;
+pub use listeners::{LISTENERS_EACH_MAX, LISTENERS_MAX};

@@ -1,9 +1,0 @@
-//! Interaction events: redacted before queueing, and stored after a second check of consent.
-//!
-//! The queue is a table, so accepted events survive a restart.
-
-mod redaction;
-mod worker;
-
-pub(crate) use redaction::redact;
-pub use worker::EventWorker;
