@@ -15,7 +15,9 @@ const files = execFileSync("git", LISTED, { cwd: ROOT, encoding: "utf8" }).split
 /** A program's or module's file, or the files of its folder. */
 const sourcesOf = (path) =>
   files.filter((file) =>
-    [`tests/${path}`, `host/src/${path}`, `host/core/src/${path}`].some((it) => file === `${it}.rs` || file.startsWith(`${it}/`)),
+    [`tests/${path}`, `host/src/${path}`, `host/core/src/${path}`].some(
+      (it) => file === `${it}.rs` || file.startsWith(`${it}/`),
+    ),
   );
 
 const hasTest = (sources, name) => sources.some((file) => readFileSync(ROOT + file, "utf8").includes(`fn ${name}(`));
