@@ -20,6 +20,8 @@ const EXAMINED_WITHIN: Duration = Duration::from_secs(60);
 const SWAP_EVERY: Duration = Duration::from_millis(50);
 /// One swap in this many is to a new component.
 const NEW_EVERY: usize = 10;
+/// New components of a turn that are pushed before it, of about four.
+const PUSHED_BEFORE: usize = 2;
 
 #[test]
 fn swaps_are_invisible_to_requests() {
@@ -41,8 +43,14 @@ fn swaps_are_invisible_to_requests() {
         let start = Instant::now();
         commit(&service, part);
         states.add(1, start);
+        let mut first = Vec::new();
+        // Examining takes a while, and a turn is short.
+        for _ in 0..if is_long() { PUSHED_BEFORE } else { 0 } {
+            first.push(operator.push("risk", patched(pushed).1));
+            pushed += 1;
+        }
         let start = Instant::now();
-        let swapped = swap(&operator, &ours, epoch, pushed, part);
+        let swapped = swap(&operator, &ours, (epoch, first), pushed, part);
         epoch = swapped.epoch;
         (swaps, fresh, pushed) = (swaps + swapped.swaps, fresh + swapped.fresh, pushed + swapped.pushed);
         states.add(2, start);
@@ -89,11 +97,18 @@ struct SwapCounts {
     pushed: usize,
 }
 
-/// Swaps champions for `time`.
-fn swap(operator: &Operator, ours: &[String; 2], mut epoch: i64, pushed_before: usize, time: Duration) -> SwapCounts {
+/// Swaps champions for `time`; `first` was pushed before.
+fn swap(
+    operator: &Operator,
+    ours: &[String; 2],
+    (mut epoch, first): (i64, Vec<String>),
+    pushed_before: usize,
+    time: Duration,
+) -> SwapCounts {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         let (found, new) = channel();
+        first.into_iter().for_each(|version| drop(found.send(version)));
         let done = &done;
         let pusher = scope.spawn(move || {
             let mut pushed = 0;
