@@ -77,7 +77,7 @@ impl Servers {
     /// Connects to the primary, and waits for one if there are only replicas.
     ///
     /// # Errors
-    /// If no server can be reached, or none is the primary for [`PROMOTION_TIME_MAX`].
+    /// If no server can be reached, or none is the primary for `PROMOTION_TIME_MAX`.
     pub async fn wait_for_primary(&self, timeline: &Timeline) -> Result<(PgConnectOptions, PgConnection), sqlx::Error> {
         let deadline = Instant::now() + PROMOTION_TIME_MAX;
         loop {

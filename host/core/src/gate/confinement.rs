@@ -91,7 +91,7 @@ pub fn restrict_access() -> Result<()> {
     Ok(())
 }
 
-/// Makes all system calls but [`ALLOWED`] ones and new threads fail, on every thread.
+/// Makes all system calls but `ALLOWED` ones and new threads fail, on every thread.
 ///
 /// # Errors
 /// When this kernel does not support it.

@@ -65,7 +65,7 @@ pub struct Header {
     pub counts: Counts,
     /// Above that of every batch which this one rests on.
     pub moment: i64,
-    /// What was decided, as [`commands`](super::commands) writes it.
+    /// What was decided, as `commands` writes it.
     pub commands: Vec<u8>,
     /// That decided.
     pub rules: DeployedRules,

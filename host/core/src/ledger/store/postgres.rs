@@ -53,7 +53,7 @@ impl Postgres {
         Self { connection, key, barrier, decision_time_max: DECISION_TIME_MAX }
     }
 
-    /// For tests: another limit than [`DECISION_TIME_MAX`].
+    /// For tests: another limit than `DECISION_TIME_MAX`.
     #[must_use]
     pub fn with_decision_time(self, decision_time_max: Duration) -> Self {
         Self { decision_time_max, ..self }

@@ -145,7 +145,7 @@ impl Snapshot {
     }
 
     /// Scores a request and shapes the response. If this host logs decisions of the kind, the decision is
-    /// stored before the response is returned. See [`Asker`] for what is evidence.
+    /// stored before the response is returned. See `Asker` for what is evidence.
     ///
     /// # Errors
     /// When there is no answer, or it cannot be logged.
