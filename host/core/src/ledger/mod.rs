@@ -30,8 +30,8 @@ pub mod writer;
 pub use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 pub use crate::domain::risk::Risk;
 pub use command::{
-    ByHand, Command, Freeze, Fund, OpenAccount, OpenedAccount, Order, Outcome, PaymentReport, PlaceHold, Refusal,
-    ReleaseHold,
+    ByHand, Command, Freeze, Fund, OpenAccount, OpenedAccount, Order, Outcome, PaymentReport, PlaceHold, Receive,
+    Refusal, ReleaseHold,
 };
 pub use jitter::Jitter;
 pub use job::{LedgerConfig, LedgerError};

@@ -1,8 +1,11 @@
-//! Tracking keys, which identify transfers to other banks.
+//! Tracking keys, which identify transfers to other banks, and the ids of transfers that other banks' tracking keys name.
 
+use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
+use uuid::{Builder, Uuid};
 
 use super::command::Order;
+use crate::domain::incoming::{IncomingOrder, OrderKey};
 use crate::sealing::digest::Digest;
 
 /// Prefix of this bank's tracking keys.
@@ -32,6 +35,25 @@ pub(super) fn tracking_key(order: &Order, fingerprint: &[u8; 32], created_at: Of
     let mut text = format!("{PREFIX}{:04}{:02}{:02}", date.year(), u8::from(date.month()), date.day());
     text.extend(digest.finish().iter().take(SUFFIX_LENGTH).map(|byte| char::from(ALPHABET[usize::from(byte % 32)])));
     text
+}
+
+impl OrderKey {
+    /// The id of the transfer that an incoming order is entered as: its hash, so that the primary key lets it be entered
+    /// once. A rule in `db/audit/slice.rs` computes the same.
+    pub fn transfer_id(&self) -> Uuid {
+        let Self { tracking_key, operating_date, institution } = self;
+        let hash = Sha256::digest(format!("caudal incoming 1|{tracking_key}|{operating_date}|{institution}"));
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&hash[..16]);
+        Builder::from_custom_bytes(bytes).into_uuid()
+    }
+}
+
+impl IncomingOrder {
+    /// See [`OrderKey::transfer_id`].
+    pub fn transfer_id(&self) -> Uuid {
+        self.key().transfer_id()
+    }
 }
 
 #[cfg(test)]

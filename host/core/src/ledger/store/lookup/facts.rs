@@ -37,11 +37,11 @@ impl<'a> Lookup<'a> {
         Self { account_id, stripe, owner: None, beneficiary_id: None, key: None }
     }
 
-    /// `None` for a new account, which has nothing to load.
+    /// `None` for a new account, which has nothing to load, and for one that a number leads to.
     fn of(command: &'a Command) -> Option<Self> {
-        let balance = Self::balance(command.account_id(), CUSTOMER_STRIPE);
+        let balance = Self::balance(command.account_id()?, CUSTOMER_STRIPE);
         match command {
-            Command::Open(_) => None,
+            Command::Open(_) | Command::Receive(_) => None,
             Command::Transfer(order) | Command::Hold(PlaceHold { order, .. }) => Some(Self {
                 owner: Some(&order.owner),
                 beneficiary_id: Some(order.to_beneficiary_id),
