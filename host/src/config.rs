@@ -15,8 +15,8 @@ use clap_complete::Shell;
 use crate::db::roles::OWNER;
 
 pub use ledger::{
-    AcceptLoss, Approvals, DecidePayment, Events, Find, Freeze, Fund, Holder, LimitChange, Payments, RotateKey, Since,
-    UserLimits, Verify,
+    AcceptLoss, Approvals, DecidePayment, Events, Find, Freeze, Fund, Holder, LimitChange, Payments, ReceiveOrder,
+    RotateKey, SimulatedRail, Since, UserLimits, Verify,
 };
 pub use models::{
     Deploy, ExplanationLanguage, Models, Push, Replay, RollBack, Rollout, RolloutOrder, RowFormat, Score, StartRollout,
@@ -101,6 +101,9 @@ pub enum Command {
     /// List payments without a final answer from their rail, and settle or refuse one by hand
     #[command(subcommand)]
     Payments(Payments),
+    /// Let the simulated rail send money to an account
+    #[command(subcommand)]
+    Rail(SimulatedRail),
     /// Give the money of a completed transaction back, once
     Reverse(DecidePayment),
     /// List, approve and withdraw actions that take two operators

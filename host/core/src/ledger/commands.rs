@@ -11,7 +11,9 @@ use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
 use super::batch::{Decided, FROZEN, Payee, Read, Terms};
-use super::command::{ByHand, Command, Freeze, Fund, OpenAccount, Order, PaymentReport, PlaceHold, Receive, ReleaseHold};
+use super::command::{
+    ByHand, Command, Freeze, Fund, OpenAccount, Order, PaymentReport, PlaceHold, Receive, ReleaseHold,
+};
 use super::rows::{AccountEventRow, KeyRow, Rows, TransferRow};
 use crate::db::transfers::read_remittance;
 use crate::domain::bank_account::SPEI_ACCOUNT;

@@ -7,10 +7,13 @@ mod alarm;
 mod calendar;
 pub mod courier;
 pub mod decision;
+pub mod incoming;
 mod inquiries;
+mod returns;
 pub mod simulated;
 pub mod stp;
 
+use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -20,6 +23,7 @@ use tokio::sync::mpsc;
 pub use crate::domain::incoming::{IncomingOrder, OrderKey};
 use crate::domain::money::Money;
 pub use crate::domain::transfer::Payment;
+pub use calendar::operating_date;
 
 /// A payment's status at its rail. A reason is a two-digit SPEI return reason, if the rail gave one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +41,10 @@ pub enum PaymentStatus {
 /// What a rail says unprompted. Notifications may be duplicated, late or out of order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notification {
-    Payment { tracking_key: String, status: PaymentStatus },
+    Payment {
+        tracking_key: String,
+        status: PaymentStatus,
+    },
     /// There is an order to this bank.
     Incoming(OrderKey),
 }
@@ -83,7 +90,9 @@ pub enum Line {
     },
     Received(Incoming),
     /// What the rail says about it is not understood.
-    Unclear { tracking_key: String },
+    Unclear {
+        tracking_key: String,
+    },
 }
 
 /// Where a rail sends its notifications.
@@ -104,7 +113,7 @@ pub enum RailError {
 
 pub type RailFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, RailError>> + Send + 'a>>;
 
-pub trait Rail: Send + Sync + 'static {
+pub trait Rail: Any + Send + Sync {
     /// Hands over a payment. Idempotent: the tracking key identifies the payment.
     fn send<'a>(&'a self, payment: &'a Payment) -> RailFuture<'a, PaymentStatus>;
 

@@ -34,9 +34,7 @@ use self::payee::Unsendable;
 use self::settings::Participant;
 use self::signature::Key;
 use super::calendar::operating_date;
-use super::{
-    Direction, Incoming, IncomingOrder, OrderKey, Page, Payment, PaymentStatus, Rail, RailError, RailFuture,
-};
+use super::{Direction, Incoming, IncomingOrder, OrderKey, Page, Payment, PaymentStatus, Rail, RailError, RailFuture};
 use crate::clock::Clock;
 
 const REGISTER: &str = "/speiws/rest/ordenPago/registra";
@@ -102,7 +100,12 @@ pub fn found(status: u16, body: Vec<u8>, payment: &Payment, company: &str) -> Re
 ///
 /// # Errors
 /// When it says nothing certain about the order.
-pub fn found_incoming(status: u16, body: Vec<u8>, key: &OrderKey, company: &str) -> Result<Option<Incoming>, RailError> {
+pub fn found_incoming(
+    status: u16,
+    body: Vec<u8>,
+    key: &OrderKey,
+    company: &str,
+) -> Result<Option<Incoming>, RailError> {
     incoming::found(&reply(status, body)?, key, company)
 }
 

@@ -110,13 +110,18 @@ mod tests {
     fn dates_and_institutions_are_numbers_or_texts() {
         use serde_json::json;
         let day = time::macros::date!(2026 - 11 - 20);
-        for (value, want) in [(json!(20_261_120), Some(day)), (json!(" 20261120 "), Some(day)), (json!("20261131"), None)] {
+        for (value, want) in
+            [(json!(20_261_120), Some(day)), (json!(" 20261120 "), Some(day)), (json!("20261131"), None)]
+        {
             assert_eq!(read_date(&value), want, "{value}");
         }
-        for value in [json!(null), json!("2026-1-1"), json!(2026.5), json!("２０２６１１２０"), json!([20_261_120])] {
+        for value in [json!(null), json!("2026-1-1"), json!(2026.5), json!("２０２６１１２０"), json!([20_261_120])]
+        {
             assert_eq!((read_date(&value), read_institution(&value)), (None, None), "{value}");
         }
-        for (value, want) in [(json!(40_012), 40_012), (json!("90646"), 90_646), (json!(846), 90_846), (json!("2001"), 2_001)] {
+        for (value, want) in
+            [(json!(40_012), 40_012), (json!("90646"), 90_646), (json!(846), 90_846), (json!("2001"), 2_001)]
+        {
             assert_eq!(read_institution(&value), Some(want), "{value}");
         }
         assert_eq!((read_institution(&json!(0)), read_institution(&json!(100_000))), (None, None));
