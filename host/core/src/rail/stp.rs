@@ -96,19 +96,6 @@ pub fn found(status: u16, body: Vec<u8>, payment: &Payment, company: &str) -> Re
     answers::found(&reply(status, body)?, payment, company)
 }
 
-/// What a reply to `consultaOrden` about an order to a company means, whatever it consists of.
-///
-/// # Errors
-/// When it says nothing certain about the order.
-pub fn found_incoming(
-    status: u16,
-    body: Vec<u8>,
-    key: &OrderKey,
-    company: &str,
-) -> Result<Option<Incoming>, RailError> {
-    incoming::found(&reply(status, body)?, key, company)
-}
-
 fn reply(status: u16, body: Vec<u8>) -> Result<Reply, RailError> {
     let status = StatusCode::from_u16(status).map_err(|error| RailError::Unknown(error.into()))?;
     Ok(Reply { status, body: body.into() })
