@@ -115,6 +115,11 @@ pub(crate) async fn find_orders(
     rows.fetch_all(db).await?.into_iter().map(Row::read).collect()
 }
 
+/// When the ledger began.
+pub(crate) async fn ledger_since(db: &mut PgConnection) -> Result<Option<OffsetDateTime>, sqlx::Error> {
+    sqlx::query_scalar!("select min(created_at) from chain_origin").fetch_one(db).await
+}
+
 /// Asks for a comparison, which the next free host makes. Nothing happens if there is one with this id.
 pub async fn request(
     db: &mut PgConnection,
@@ -394,6 +399,27 @@ pub async fn beneficiary_with(
         number,
     );
     Ok(row.fetch_optional(db).await?.map(|row| (row.beneficiary_id, row.name, row.bank_name)))
+}
+
+/// Whose a booked payment is.
+pub(crate) struct Sender {
+    pub(crate) owner: String,
+    pub(crate) account_id: Uuid,
+    /// If the bank issued it.
+    pub(crate) number: Option<String>,
+    pub(crate) created_at: OffsetDateTime,
+}
+
+pub(crate) async fn sender(db: &mut PgConnection, transfer_id: Uuid) -> Result<Option<Sender>, sqlx::Error> {
+    let sender = sqlx::query_as!(
+        Sender,
+        r#"
+        select t.owner, a.account_id, case when a.issued is not null then a.number_key end as number, t.created_at
+        from transfer t join account a on a.account_id = t.debit_account_id where transfer_id = $1
+        "#,
+        transfer_id,
+    );
+    sender.fetch_optional(db).await
 }
 
 /// Notes that a payment which was booked by hand was handed over on a day, so that notices about it are followed up.
