@@ -54,8 +54,8 @@ create table account_balance (
     stripe smallint not null constraint account_balance_stripe check (stripe >= 0),
     posted bigint not null,
     -- The lowest balance allowed: 0 for customers. A stripe of the bank's may go below zero, since a payment is settled by
-    -- the writer that hears of it, which may be another one than its sender's; all stripes of an account together may
-    -- not, except for funding.
+    -- the writer that hears of it, which may be another one than its sender's; all stripes of money in transit together may
+    -- not.
     floor bigint not null,
     -- Number of entries so far; the last entry carries it.
     version bigint not null constraint account_balance_version check (version >= 0),
@@ -95,39 +95,58 @@ create table account_event (
 create table transfer (
     transfer_id uuid primary key,
     -- 'spei' are the user's transfers; 'opening' and 'funding' are credits by the bank; a 'return' is money that came back
-    -- after its transfer had settled.
-    kind text not null constraint transfer_kind check (kind in ('spei', 'opening', 'funding', 'return')),
-    -- The user whose transfer it is.
+    -- after its transfer had settled; 'received' is an order of another bank, which is completed when its payee's account is
+    -- credited, and pending until it is sent back if no account can be.
+    kind text not null constraint transfer_kind check (kind in ('spei', 'opening', 'funding', 'return', 'received')),
+    -- The user whose transfer it is; empty for money that no account was credited with.
     owner text collate "C" not null,
     debit_account_id uuid not null,
     credit_account_id uuid not null,
     amount bigint not null constraint transfer_amount check (amount > 0),
     status text not null constraint transfer_status check (status in ('pending', 'completed', 'failed')),
-    -- The payee as it was when the transfer was made; a deleted beneficiary changes no history.
+    -- The payee as it was when the transfer was made; a deleted beneficiary changes no history. Of an incoming order, the
+    -- name, if any, and the number that the other bank sent.
     beneficiary_id uuid,
     beneficiary_name text,
     beneficiary_bank text,
     beneficiary_account_number text,
     -- beneficiary_account_number without spaces and hyphens: what risk history is keyed by.
     payee_key text,
-    -- Clave de rastreo.
-    spei_reference text collate "C" constraint transfer_spei_reference unique
-        constraint transfer_spei_reference_shape check (spei_reference ~ '^[A-Z0-9]{1,30}$'),
-    -- 'on-us': both accounts are at this bank.
+    -- Clave de rastreo. Other banks choose those of incoming orders.
+    spei_reference text collate "C" constraint transfer_spei_reference_shape check (
+        spei_reference ~ '^[A-Z0-9]{1,30}$' or kind = 'received' and spei_reference ~ '^[A-Za-z0-9]{1,30}$'
+    ),
+    -- 'on-us': both accounts are at this bank. Of an incoming order, the rail that it came by.
     rail text constraint transfer_rail check (rail in ('instant', 'simulated', 'stp', 'on-us')),
     -- The transfer that a return brings back.
     returns uuid,
     -- What the sender tells the payee.
     concept text constraint transfer_concept check (char_length(concept) between 1 and 40),
     numeric_reference int constraint transfer_numeric_reference check (numeric_reference between 1 and 9999999),
+    -- Of an incoming order: who sends the money, as the other bank says, from which institution (SPEI's code), and SPEI's
+    -- business day. Tracking key, day and institution identify it, and transfer_id is their hash, so that no order is
+    -- entered twice.
+    payer_name text,
+    payer_account_number text,
+    payer_institution int,
+    operating_date date,
     -- The batch that wrote it.
     chain_id uuid not null,
     seq bigint not null,
     created_at timestamptz not null,
     constraint transfer_accounts_differ check (debit_account_id <> credit_account_id),
-    constraint transfer_rail_kind check ((kind = 'spei') = (rail is not null)),
+    constraint transfer_rail_kind check ((kind in ('spei', 'received')) = (rail is not null)),
     constraint transfer_returns_kind check ((kind = 'return') = (returns is not null)),
-    constraint transfer_remittance check (kind = 'spei' or num_nonnulls(concept, numeric_reference) = 0),
+    constraint transfer_remittance check (
+        kind in ('spei', 'received') or num_nonnulls(concept, numeric_reference) = 0
+    ),
+    constraint transfer_received check (
+        case when kind = 'received'
+            then num_nulls(payer_institution, operating_date, spei_reference, beneficiary_account_number) = 0
+                and rail in ('simulated', 'stp')
+            else num_nonnulls(payer_name, payer_account_number, payer_institution, operating_date) = 0 end
+    ),
+    constraint transfer_owner check ((owner = '') = (kind = 'received' and status <> 'completed')),
     constraint transfer_payee check (
         (kind = 'spei') = (beneficiary_id is not null and beneficiary_name is not null
             and beneficiary_bank is not null and beneficiary_account_number is not null
@@ -137,13 +156,17 @@ create table transfer (
 -- A user's list, newest first, the history that risk and limits are computed from, and the returns that events tell of.
 create index transfer_by_owner on transfer (owner, created_at desc, transfer_id desc);
 create unique index transfer_returns on transfer (returns) where returns is not null;
+-- Another bank's tracking key may equal one of this bank's.
+create unique index transfer_spei_reference on transfer (spei_reference) where kind = 'spei';
+-- Incoming orders are entered in the order of their days, so that a summary of each range of pages suffices.
+create index transfer_by_date on transfer using brin (operating_date date_minmax_multi_ops) with (autosummarize = on);
 
 -- Every status a transfer reached, append-only; transfer.status is the last of them.
 create table transfer_event (
     transfer_id uuid not null,
     ordinal smallint not null,
     status text not null constraint transfer_event_status check (status in ('pending', 'completed', 'failed')),
-    -- Why it was refused or came back: two digits of SPEI's list of reasons.
+    -- Why it was refused, came back or is sent back: two digits of SPEI's list of reasons.
     reason text constraint transfer_event_reason check (reason ~ '^[0-9]{2}$'),
     -- Both or neither: who ended a payment without a report from its rail, and why.
     actor text,
@@ -332,7 +355,7 @@ create table payee_total (
 );
 
 -- The bank's own accounts. Ids are fixed: host/core/src/domain/bank_account.rs names the same ones. Money that left its account
--- and has not settled is in transit. Stripes of these appear with the writer that uses them.
+-- and has not settled is in transit, as is money that came in and is sent back. SPEI is negative after more came in than left. Stripes of these appear with the writer that uses them.
 insert into account (account_id, kind, owner, account_number, number_key, account_type, currency, created_at) values
     ('00000000-0000-7000-8000-000000000001', 'funding', null, 'FUNDING', 'FUNDING', 'bank', 'MXN', 'epoch'),
     ('00000000-0000-7000-8000-000000000002', 'spei', null, 'SPEI', 'SPEI', 'bank', 'MXN', 'epoch'),

@@ -1,10 +1,11 @@
 -- What the courier has to remember about payments: those that are pending, and those that a rail was handed.
 
--- Payments that a rail has not decided yet: pending transfers, and nothing else. Written and deleted together
--- with the money.
+-- Payments that a rail has not decided yet, and incoming orders to send back: pending transfers, and nothing else. Written
+-- and deleted together with the money.
 create table rail_payment (
     transfer_id uuid primary key,
     rail text collate "C" not null constraint rail_payment_rail check (rail in ('simulated', 'stp')),
+    -- Empty for an incoming order, which other workers claim.
     owner text collate "C" not null,
     -- How many payments of its owner were pending when it was entered. Lower turns are served first, and of one owner at
     -- most n + 1 pending payments have a turn of at most n, so that nobody's many delay another's few.
@@ -21,7 +22,7 @@ create table rail_payment (
     seal bytea not null constraint rail_payment_seal check (octet_length(seal) = 32)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 create index rail_payment_turn on rail_payment (rail, turn, due_at);
-create index rail_payment_owner on rail_payment (owner);
+create index rail_payment_owner on rail_payment (owner, due_at);
 create view rail_payment_row as select * from rail_payment;
 
 -- Payments that were handed to a rail. Kept when they settle, because the rail is asked again when one comes back.
@@ -43,6 +44,23 @@ create table rail_order (
     seal bytea constraint rail_order_seal check (octet_length(seal) = 32)
 );
 create index rail_order_due on rail_order (rail, inquire_at) where inquire_at is not null;
+
+-- Incoming orders that a notice named and the rail is to be asked about. Nothing in a notice authenticates its sender. Rows
+-- go when the rail has answered or the notice is too old.
+create table incoming_notice (
+    rail text collate "C" not null constraint incoming_notice_rail check (rail in ('simulated', 'stp')),
+    tracking_key text collate "C" not null
+        constraint incoming_notice_tracking_key check (tracking_key ~ '^[A-Za-z0-9]{1,30}$'),
+    operating_date date not null,
+    institution int not null,
+    -- How often the rail was asked.
+    attempts int not null default 0,
+    -- When it is asked next. A host that takes it moves this ahead, so that no other does.
+    due_at timestamptz not null,
+    received_at timestamptz not null,
+    primary key (rail, tracking_key, operating_date, institution)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
+create index incoming_notice_due on incoming_notice (rail, due_at);
 
 -- Comparisons of the orders of an operating day with the rail's list of them: due, or made.
 create table reconciliation (

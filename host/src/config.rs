@@ -15,8 +15,8 @@ use clap_complete::Shell;
 use crate::db::roles::OWNER;
 
 pub use ledger::{
-    AcceptLoss, Approvals, DecidePayment, Events, Find, Freeze, Fund, Holder, LimitChange, Payments, RotateKey, Since,
-    UserLimits, Verify,
+    AcceptLoss, Approvals, DecideCase, DecidePayment, Events, Find, Freeze, Fund, Holder, LimitChange, Payments,
+    Reconcile, ReportFormat, RotateKey, Since, UserLimits, Verify,
 };
 pub use models::{
     Deploy, ExplanationLanguage, Models, Push, Replay, RollBack, Rollout, RolloutOrder, RowFormat, Score, StartRollout,
@@ -101,6 +101,8 @@ pub enum Command {
     /// List payments without a final answer from their rail, and settle or refuse one by hand
     #[command(subcommand)]
     Payments(Payments),
+    /// Compare an operating day with the rail: what only one side has, and what differs
+    Reconcile(Reconcile),
     /// Give the money of a completed transaction back, once
     Reverse(DecidePayment),
     /// List, approve and withdraw actions that take two operators

@@ -77,6 +77,6 @@ pub struct Position {
 }
 
 /// An error for a stored name that is not a variant of its enum, so another program wrote the row.
-fn unknown_text(column: &str, text: &str) -> sqlx::Error {
+pub(crate) fn unknown_text(column: &str, text: &str) -> sqlx::Error {
     sqlx::Error::Decode(format!("unknown {column}: {text:?}").into())
 }

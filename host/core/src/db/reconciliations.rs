@@ -250,21 +250,14 @@ pub(crate) async fn finish(
 pub struct Report {
     pub reconciliation_id: Uuid,
     pub made_at: OffsetDateTime,
-    pub matched: i64,
-    pub missing_here: i64,
-    pub missing_there: i64,
-    pub different: i64,
-    pub duplicated: i64,
+    pub counts: Counts,
     /// A list.
     pub differences: serde_json::Value,
 }
 
 /// The last report on a day, and whether another one is due.
-pub async fn last(
-    db: &mut PgConnection,
-    rail: RailName,
-    date: Date,
-) -> Result<(Option<Report>, bool), sqlx::Error> {
+pub async fn last(db: &mut PgConnection, rail: RailName, date: Date) -> Result<(Option<Report>, bool), sqlx::Error> {
+    // Read first: a comparison that ends meanwhile is due or reported.
     let is_due = sqlx::query_scalar!(
         r#"
         select exists (
@@ -275,8 +268,7 @@ pub async fn last(
         date,
     );
     let is_due = is_due.fetch_one(&mut *db).await?;
-    let report = sqlx::query_as!(
-        Report,
+    let row = sqlx::query!(
         r#"
         select reconciliation_id, made_at as "made_at!", matched, missing_here, missing_there, different, duplicated,
             differences
@@ -286,7 +278,19 @@ pub async fn last(
         rail.as_str(),
         date,
     );
-    Ok((report.fetch_optional(db).await?, is_due))
+    let report = row.fetch_optional(db).await?.map(|row| Report {
+        reconciliation_id: row.reconciliation_id,
+        made_at: row.made_at,
+        counts: Counts {
+            matched: row.matched,
+            missing_here: row.missing_here,
+            missing_there: row.missing_there,
+            different: row.different,
+            duplicated: row.duplicated,
+        },
+        differences: row.differences,
+    });
+    Ok((report, is_due))
 }
 
 /// What waits, of all hosts.
@@ -317,6 +321,8 @@ pub struct Case {
     pub difference: sqlx::types::Json<Difference>,
     pub opened_at: OffsetDateTime,
     pub closed_by: Option<String>,
+    /// The transfer that it was booked as.
+    pub transfer_id: Option<Uuid>,
 }
 
 /// The open ones, the oldest first.
@@ -324,7 +330,7 @@ pub async fn list_cases(db: &mut PgConnection, limit: i64) -> Result<Vec<Case>, 
     let cases = sqlx::query_as!(
         Case,
         r#"
-        select case_id, rail, operating_date, difference as "difference: _", opened_at, closed_by
+        select case_id, rail, operating_date, difference as "difference: _", opened_at, closed_by, transfer_id
         from payment_case where closed_at is null order by opened_at, case_id limit $1
         "#,
         limit,
@@ -338,7 +344,7 @@ pub async fn find_case(db: &mut PgConnection, key: &ChainKey, case_id: Uuid) -> 
     let case = sqlx::query_as!(
         Case,
         r#"
-        select case_id, rail, operating_date, difference as "difference: _", opened_at, closed_by
+        select case_id, rail, operating_date, difference as "difference: _", opened_at, closed_by, transfer_id
         from payment_case where case_id = $1 for share
         "#,
         case_id,

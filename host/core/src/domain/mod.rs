@@ -10,6 +10,7 @@ pub mod bank_account;
 pub mod banks;
 pub mod clabe;
 pub mod hold;
+pub mod incoming;
 pub mod model;
 pub mod money;
 pub mod nudge;

@@ -35,6 +35,8 @@ super::text_enum! {
         Funding = "funding",
         /// The money of a settled transfer, sent back by the other bank.
         Return = "return",
+        /// An order of another bank: credited, or sent back.
+        Received = "received",
     }
 }
 
@@ -81,6 +83,12 @@ pub enum Report {
 pub struct Reason([u8; 2]);
 
 impl Reason {
+    /// "Cuenta inexistente".
+    pub const NO_SUCH_ACCOUNT: Self = Self(*b"01");
+
+    /// The account would hold more than is allowed.
+    pub const OVER_LIMIT: Self = Self(*b"20");
+
     pub fn parse(text: &str) -> Option<Self> {
         let digits: [u8; 2] = text.as_bytes().try_into().ok()?;
         digits.iter().all(u8::is_ascii_digit).then_some(Self(digits))

@@ -5,6 +5,7 @@
 
 mod accounts;
 mod holds;
+mod incoming;
 mod keys;
 mod posting;
 mod recovery;
@@ -50,6 +51,7 @@ impl Run<'_> {
             Command::Fund(fund) => self.fund(fund),
             Command::Transfer(order) => self.transfer(order),
             Command::Report(report) => self.report(report),
+            Command::Receive(receive) => self.receive(receive),
             Command::Hold(place) => self.hold(place),
             Command::Release(release) => self.release(release),
             Command::Freeze(freeze) => self.freeze(freeze),
@@ -220,6 +222,7 @@ impl Run<'_> {
             reason: None,
             by_hand: None,
             turn,
+            order: None,
             transfer: transfer.clone(),
         });
         transfer
@@ -247,6 +250,7 @@ impl Run<'_> {
             reason: report.and_then(|report| report.reason),
             by_hand: report.and_then(|report| report.by_hand.clone()),
             turn: 0,
+            order: None,
             transfer: Transfer {
                 transfer_id,
                 from_account_id: source,

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::command::{ByHand, Command, OpenAccount};
 use crate::domain::clabe::{Clabe, ClabeRange};
 use crate::domain::hold::{self, Hold, OwnedHold};
+use crate::domain::incoming::IncomingOrder;
 use crate::domain::money::Money;
 use crate::domain::rules::{DeployedRules, Facts, Verdict, Violation};
 use crate::domain::transfer::{Kind, RailEvent, RailName, Reason, Status, Transfer};
@@ -72,6 +73,8 @@ impl Balance {
 /// The transfer that a rail reports on.
 #[derive(Debug, Clone)]
 pub struct ReportedTransfer {
+    /// [`Spei`](Kind::Spei) or [`Received`](Kind::Received).
+    pub kind: Kind,
     pub owner: String,
     /// The debited account.
     pub account_id: Uuid,
@@ -146,7 +149,7 @@ pub struct State {
     pub accounts: BTreeMap<Uuid, AccountFacts>,
     /// Owner and normalised number of accounts that already exist, among those that the batch opens.
     pub numbers: BTreeSet<(String, String)>,
-    /// Issued numbers of accounts: those that the batch would issue, and those of payees at this bank.
+    /// Issued numbers of accounts: those that the batch would issue, and those of payees at this bank and in incoming orders.
     pub issued: BTreeMap<Clabe, Uuid>,
     pub balances: BTreeMap<BalanceKey, Balance>,
     pub payees: BTreeMap<Uuid, Payee>,
@@ -157,6 +160,8 @@ pub struct State {
     pub transfers: BTreeMap<Uuid, ReportedTransfer>,
     /// Of the ids that the commands chose, those that a transfer or a hold already has.
     pub used: BTreeSet<Uuid>,
+    /// The incoming orders among those.
+    pub received: BTreeMap<Uuid, IncomingOrder>,
     /// Those that the batch ends.
     pub holds: BTreeMap<Uuid, OwnedHold>,
     /// How often each account was frozen or unfrozen, for those that the batch freezes or unfreezes.
@@ -226,16 +231,18 @@ pub struct NewTransfer {
     pub payee: Option<(String, String)>,
     /// For SPEI transfers from an account whose number the bank issued: that number.
     pub sender_number: Option<String>,
-    /// For SPEI transfers.
+    /// For SPEI transfers and incoming orders.
     pub rail: Option<RailName>,
     /// For returns: the transfer whose money is returned.
     pub returns: Option<Uuid>,
-    /// For returns: the reason, if the rail gave one.
+    /// For returns: the reason, if the rail gave one. For incoming orders: why they are sent back, if they are.
     pub reason: Option<Reason>,
     /// For returns: the operator, unless the rail reported it.
     pub by_hand: Option<ByHand>,
     /// For pending payments: how many of its owner were pending before.
     pub turn: i32,
+    /// For incoming orders.
+    pub order: Option<IncomingOrder>,
     pub transfer: Transfer,
 }
 

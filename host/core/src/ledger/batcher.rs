@@ -316,5 +316,5 @@ impl<S: Store> Batcher<S> {
 fn named<'a>(commands: &'a [Command], writer: &Writer) -> impl Iterator<Item = Row> + use<'a> {
     let stripe = writer.stripe;
     let own = [FUNDING_ACCOUNT, SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT].into_iter().map(move |account| (account, stripe));
-    commands.iter().map(|command| (command.account_id(), CUSTOMER_STRIPE)).chain(own).map(Row::Balance)
+    commands.iter().filter_map(Command::account_id).map(|id| (id, CUSTOMER_STRIPE)).chain(own).map(Row::Balance)
 }

@@ -3,8 +3,10 @@
 use time::Duration;
 use uuid::Uuid;
 
+use crate::domain::bank_account::SPEI_ACCOUNT;
 use crate::domain::clabe::Clabe;
 use crate::domain::hold::Hold;
+use crate::domain::incoming::IncomingOrder;
 use crate::domain::money::Money;
 use crate::domain::remittance::Remittance;
 use crate::domain::risk::Risk;
@@ -18,6 +20,7 @@ pub enum Command {
     Fund(Fund),
     Transfer(Order),
     Report(PaymentReport),
+    Receive(Receive),
     Hold(PlaceHold),
     Release(ReleaseHold),
     Freeze(Freeze),
@@ -25,17 +28,19 @@ pub enum Command {
 }
 
 impl Command {
-    /// The customer's account.
-    pub fn account_id(&self) -> Uuid {
+    /// The customer's account, if the command names one.
+    pub fn account_id(&self) -> Option<Uuid> {
         match self {
-            Self::Open(open) => open.account_id,
-            Self::Fund(fund) => fund.account_id,
-            Self::Transfer(order) => order.from_account_id,
-            Self::Report(report) => report.account_id,
-            Self::Hold(place) => place.order.from_account_id,
-            Self::Release(release) => release.account_id,
-            Self::Freeze(freeze) => freeze.account_id,
-            Self::Recover(recover) => recover.account_id,
+            Self::Open(open) => Some(open.account_id),
+            Self::Fund(fund) => Some(fund.account_id),
+            Self::Transfer(order) => Some(order.from_account_id),
+            Self::Report(report) => Some(report.account_id).filter(|id| *id != SPEI_ACCOUNT),
+            // A number leads to it.
+            Self::Receive(_) => None,
+            Self::Hold(place) => Some(place.order.from_account_id),
+            Self::Release(release) => Some(release.account_id),
+            Self::Freeze(freeze) => Some(freeze.account_id),
+            Self::Recover(recover) => Some(recover.account_id),
         }
     }
 
@@ -44,7 +49,7 @@ impl Command {
         match self {
             Self::Open(_) | Self::Transfer(_) | Self::Hold(_) => true,
             Self::Release(release) => release.owner.is_some(),
-            Self::Fund(_) | Self::Report(_) | Self::Freeze(_) | Self::Recover(_) => false,
+            Self::Fund(_) | Self::Report(_) | Self::Receive(_) | Self::Freeze(_) | Self::Recover(_) => false,
         }
     }
 
@@ -62,10 +67,11 @@ impl Command {
         if let Self::Report(report) = self { report.payee_account_id } else { None }
     }
 
-    /// The id that a client or an operator chose for what the command makes, so that another one may have it.
+    /// The id that a client, an operator or another bank chose for what the command makes, so that another one may have it.
     pub fn chosen_id(&self) -> Option<Uuid> {
         match self {
             Self::Fund(fund) => Some(fund.transfer_id),
+            Self::Receive(receive) => Some(receive.order.transfer_id()),
             Self::Recover(recover) => Some(recover.transfer_id),
             _ => match self.order()?.risk {
                 Risk::Assessed { acknowledged, .. } => acknowledged,
@@ -186,7 +192,7 @@ pub struct LostPayee {
 #[derive(Debug, Clone)]
 pub struct PaymentReport {
     pub transfer_id: Uuid,
-    /// The account that the transfer debited.
+    /// The account that the transfer debited: the bank's own for an incoming order.
     pub account_id: Uuid,
     /// The account that a transfer on us credited, whose money an operator returns; `None` for one that left the bank.
     pub payee_account_id: Option<Uuid>,
@@ -197,6 +203,14 @@ pub struct PaymentReport {
     pub return_id: Uuid,
     /// `None` if the rail reports it.
     pub by_hand: Option<ByHand>,
+}
+
+/// An order of another bank, as its rail confirmed it.
+#[derive(Debug, Clone)]
+pub struct Receive {
+    pub rail: RailName,
+    /// As [`IncomingOrder::checked`] makes it.
+    pub order: IncomingOrder,
 }
 
 /// Who decides on a payment in place of its rail, or reverses it, and why.
@@ -259,6 +273,12 @@ pub enum Outcome {
     Returned,
     /// The reported transfer does not exist.
     TransferNotFound,
+    /// The incoming order was credited or is to be sent back, now or earlier.
+    Received {
+        is_new: bool,
+        /// Whether an earlier order with its key moved the same money, if there was one. Otherwise that one counts.
+        is_same: bool,
+    },
     /// The lost payment was booked.
     Recovered(Transfer),
 }

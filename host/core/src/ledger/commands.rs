@@ -3,7 +3,8 @@
 //!
 //! A command says only what no row of its batch says; for the rest it names its row, so nothing about a person is
 //! stored twice. Of a refused order no row has more than the key: its command has the payee's number, without name and
-//! bank, and what the sender wrote. Whether a payee's number had been issued by then, the transfer's rail tells.
+//! bank, and what the sender wrote. Whether a payee's number had been issued by then, the transfer's rail tells; of an
+//! incoming order, the account that was credited.
 
 use serde::{Deserialize, Serialize};
 use time::{Duration, OffsetDateTime};
@@ -11,7 +12,8 @@ use uuid::Uuid;
 
 use super::batch::{Decided, FROZEN, Payee, Read, Terms};
 use super::command::{
-    ByHand, Command, Freeze, Fund, LostPayee, OpenAccount, Order, PaymentReport, PlaceHold, Recover, ReleaseHold,
+    ByHand, Command, Freeze, Fund, LostPayee, OpenAccount, Order, PaymentReport, PlaceHold, Receive, Recover,
+    ReleaseHold,
 };
 use super::rows::{AccountEventRow, KeyRow, Rows, TransferRow};
 use crate::db::transfers::read_remittance;
@@ -74,6 +76,9 @@ enum StoredCommand {
     },
     Freeze {
         account_event: usize,
+    },
+    Receive {
+        transfer: usize,
     },
     Recover {
         transfer: usize,
@@ -167,6 +172,7 @@ fn store(Decided { command, read }: &Decided, rows: &Rows) -> Option<StoredComma
             let status = rows.statuses.binary_search_by_key(id, |row| row.transfer_id).ok()?;
             StoredCommand::Report { status, account_id: *account_id, report: *report }
         }
+        Command::Receive(Receive { order, .. }) => StoredCommand::Receive { transfer: transfer(order.transfer_id())? },
         Command::Release(ReleaseHold { hold_id, account_id, owner }) => StoredCommand::Release {
             hold_end: rows.hold_ends.binary_search_by_key(hold_id, |row| row.hold_id).ok()?,
             account_id: *account_id,
@@ -316,6 +322,10 @@ fn read(stored: StoredCommand, rows: &Rows) -> Option<Decided> {
                 return_id: row.transfer_id,
                 by_hand: row.actor.clone().zip(row.note.clone()).map(|(actor, note)| ByHand { actor, note }),
             })
+        }
+        StoredCommand::Receive { transfer } => {
+            let row = rows.transfers.get(transfer)?;
+            Command::Receive(Receive { rail: RailName::parse(row.rail.as_deref()?)?, order: row.order()? })
         }
         StoredCommand::Release { hold_end, account_id, owner } => {
             Command::Release(ReleaseHold { hold_id: rows.hold_ends.get(hold_end)?.hold_id, account_id, owner })

@@ -34,6 +34,7 @@ impl Metrics {
             Ok(Outcome::StatusChanged(Status::Completed)) => transfer("settled", ""),
             Ok(Outcome::StatusChanged(_)) => transfer("failed", ""),
             Ok(Outcome::Returned) => transfer("returned", ""),
+            Ok(Outcome::Received { is_new: true, .. }) => transfer("received", ""),
             Ok(Outcome::Refused(refusal)) => match refusal {
                 Refusal::RulesUnavailable => transfer("undecided", "rules"),
                 Refusal::RiskUnavailable => transfer("undecided", "risk"),
@@ -54,6 +55,7 @@ impl Metrics {
                 | Outcome::HoldNotDue
                 | Outcome::Frozen { .. }
                 | Outcome::StatusUnchanged(_)
+                | Outcome::Received { .. }
                 | Outcome::TransferNotFound,
             ) => 0,
         };

@@ -31,7 +31,7 @@ pub use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANS
 pub use crate::domain::risk::Risk;
 pub use command::{
     ByHand, Command, Freeze, Fund, LostPayee, OpenAccount, OpenedAccount, Order, Outcome, PaymentReport, PlaceHold,
-    Recover, Refusal, ReleaseHold,
+    Receive, Recover, Refusal, ReleaseHold,
 };
 pub use jitter::Jitter;
 pub use job::{LedgerConfig, LedgerError};

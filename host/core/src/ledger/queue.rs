@@ -103,6 +103,8 @@ impl Ledger {
         match command {
             Command::Open(open) => open.owner.hash(&mut hasher),
             Command::Transfer(order) | Command::Hold(PlaceHold { order, .. }) => order.owner.hash(&mut hasher),
+            // So do orders to one number.
+            Command::Receive(receive) => receive.order.payee_number.hash(&mut hasher),
             other => other.account_id().hash(&mut hasher),
         }
         let hash = hasher.finish() % self.queues.len() as u64;

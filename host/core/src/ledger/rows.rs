@@ -7,11 +7,13 @@ use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::db::payments::seals;
+use crate::db::transfers::read_remittance;
 use crate::domain::account_number::normalise;
 use crate::domain::bank_account::{CURRENCY, CUSTOMER};
 use crate::domain::clabe::Clabe;
+use crate::domain::incoming::IncomingOrder;
 use crate::domain::money::Money;
-use crate::domain::transfer::Payment;
+use crate::domain::transfer::{Kind, Payment};
 use crate::ledger::batch::{Balance, BalanceKey, Batch, Made, NewTransfer};
 use crate::sealing::ChainKey;
 use crate::sealing::digest::{Digest, Hash};
@@ -85,6 +87,10 @@ rows! {
         returns: Option<Uuid>,
         concept: Option<String>,
         numeric_reference: Option<i32>,
+        payer_name: Option<String>,
+        payer_account_number: Option<String>,
+        payer_institution: Option<i32>,
+        operating_date: Option<Date>,
         chain_id: Uuid,
         seq: i64,
         created_at: OffsetDateTime,
@@ -205,6 +211,7 @@ impl Rows {
         let transfers = batch.transfers.iter().map(|new| {
             let (number, bank) = new.payee.clone().unzip();
             let transfer = new.transfer.clone();
+            let order = new.order.as_ref();
             TransferRow {
                 transfer_id: transfer.transfer_id,
                 kind: new.kind.as_str().to_owned(),
@@ -214,15 +221,19 @@ impl Rows {
                 amount: transfer.amount.minor(),
                 status: Unsealed(transfer.status.as_str().to_owned()),
                 beneficiary_id: transfer.to_beneficiary_id,
-                beneficiary_name: transfer.beneficiary_name,
+                beneficiary_name: transfer.beneficiary_name.or_else(|| order?.payee_name.clone()),
                 beneficiary_bank: bank,
                 payee_key: number.as_deref().map(normalise),
-                beneficiary_account_number: number,
+                beneficiary_account_number: number.or_else(|| Some(order?.payee_number.clone())),
                 spei_reference: transfer.spei_reference,
                 rail: new.rail.map(|rail| rail.as_str().to_owned()),
                 returns: new.returns,
                 numeric_reference: transfer.remittance.stored_reference(),
                 concept: transfer.remittance.concept,
+                payer_name: order.and_then(|order| order.payer_name.clone()),
+                payer_account_number: order.and_then(|order| order.payer_number.clone()),
+                payer_institution: order.and_then(|order| order.institution.try_into().ok()),
+                operating_date: order.map(|order| order.operating_date),
                 chain_id,
                 seq,
                 created_at,
@@ -352,10 +363,42 @@ impl From<BalanceRow> for Balance {
     }
 }
 
+impl TransferRow {
+    /// The order of one that came in.
+    pub(crate) fn order(&self) -> Option<IncomingOrder> {
+        (self.kind == Kind::Received.as_str()).then_some(())?;
+        Some(IncomingOrder {
+            tracking_key: self.spei_reference.clone()?,
+            operating_date: self.operating_date?,
+            institution: self.payer_institution?.try_into().ok()?,
+            amount: Money::from_minor(self.amount),
+            payer_name: self.payer_name.clone(),
+            payer_number: self.payer_account_number.clone(),
+            payee_name: self.beneficiary_name.clone(),
+            payee_number: self.beneficiary_account_number.clone()?,
+            remittance: read_remittance(self.concept.clone(), self.numeric_reference),
+        })
+    }
+}
+
 impl PaymentRow {
-    /// Of a new transfer that a rail carries.
+    /// Of a new transfer that a rail carries, or of an incoming order to send back.
     pub(super) fn of(key: &ChainKey, new: &NewTransfer, due_at: OffsetDateTime) -> Option<Self> {
         let (rail, transfer) = (new.rail?.as_str(), new.transfer.clone());
+        let row = |seal: Hash| Self {
+            transfer_id: new.transfer.transfer_id,
+            rail: rail.to_owned(),
+            owner: new.owner.clone(),
+            turn: new.turn,
+            attempts: 0,
+            last_error: None,
+            parked_at: None,
+            due_at,
+            seal: seal.to_vec(),
+        };
+        if let Some(order) = &new.order {
+            return Some(row(seals::of_return(key, rail, order, new.reason?.as_str())));
+        }
         let (payee_number, payee_bank) = new.payee.clone()?;
         let payment = Payment {
             transfer_id: transfer.transfer_id,
@@ -371,16 +414,6 @@ impl PaymentRow {
             payee_bank,
             remittance: transfer.remittance,
         };
-        Some(Self {
-            transfer_id: payment.transfer_id,
-            rail: rail.to_owned(),
-            owner: new.owner.clone(),
-            turn: new.turn,
-            attempts: 0,
-            last_error: None,
-            parked_at: None,
-            due_at,
-            seal: seals::of(key, rail, (&new.owner, transfer.from_account_id), &payment).to_vec(),
-        })
+        Some(row(seals::of(key, rail, (&new.owner, transfer.from_account_id), &payment)))
     }
 }

@@ -1,9 +1,12 @@
-//! Tracking keys, which identify transfers to other banks.
+//! Tracking keys, which identify transfers to other banks, and the ids of transfers that other banks' tracking keys name.
 
+use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
+use uuid::{Builder, Uuid};
 
 use super::command::Order;
 use super::fingerprint;
+use crate::domain::incoming::{IncomingOrder, OrderKey};
 use crate::sealing::digest::Digest;
 
 /// Prefix of this bank's tracking keys.
@@ -57,6 +60,25 @@ pub(super) fn recovered_key(tracking_key: &str) -> Option<String> {
 pub(super) fn recovered_key_of(order: &Order) -> Option<String> {
     order.key.as_ref()?;
     recovered_key(&tracking_key(order, &fingerprint::of_transfer(order), OffsetDateTime::UNIX_EPOCH))
+}
+
+impl OrderKey {
+    /// The id of the transfer that an incoming order is entered as: its hash, so that the primary key lets it be entered
+    /// once. A rule in `db/audit/slice.rs` computes the same.
+    pub fn transfer_id(&self) -> Uuid {
+        let Self { tracking_key, operating_date, institution } = self;
+        let hash = Sha256::digest(format!("caudal incoming 1|{tracking_key}|{operating_date}|{institution}"));
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&hash[..16]);
+        Builder::from_custom_bytes(bytes).into_uuid()
+    }
+}
+
+impl IncomingOrder {
+    /// See [`OrderKey::transfer_id`].
+    pub fn transfer_id(&self) -> Uuid {
+        self.key().transfer_id()
+    }
 }
 
 #[cfg(test)]

@@ -4,18 +4,24 @@
 //! [`ledger`](crate::ledger), which does.
 
 mod alarm;
-mod calendar;
+pub mod calendar;
 pub mod courier;
 pub mod decision;
 mod inquiries;
+mod reconciliation;
+pub mod recovery;
 pub mod simulated;
 pub mod stp;
 
 use std::future::Future;
 use std::pin::Pin;
 
+use time::Date;
 use tokio::sync::mpsc;
 
+pub use crate::domain::incoming::{IncomingOrder, OrderKey};
+use crate::domain::money::Money;
+pub use crate::domain::reconciliation::Direction;
 pub use crate::domain::transfer::Payment;
 
 /// A payment's status at its rail. A reason is a two-digit SPEI return reason, if the rail gave one.
@@ -31,11 +37,55 @@ pub enum PaymentStatus {
     Returned(Option<String>),
 }
 
-/// A status that a rail sends unprompted. Notifications may be duplicated, late or out of order.
+/// What a rail says unprompted. Notifications may be duplicated, late or out of order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Notification {
-    pub tracking_key: String,
-    pub status: PaymentStatus,
+pub enum Notification {
+    Payment {
+        tracking_key: String,
+        status: PaymentStatus,
+    },
+    /// There is an order to this bank.
+    Incoming(OrderKey),
+}
+
+/// An order to this bank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Incoming {
+    pub order: IncomingOrder,
+    pub status: IncomingStatus,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IncomingStatus {
+    /// The money is this bank's to credit or to send back.
+    Received,
+    /// It was sent back, with this reason if the rail says one.
+    Returned(Option<String>),
+}
+
+/// A part of the list of a day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    pub lines: Vec<Line>,
+    pub is_last: bool,
+}
+
+/// An order in the list of a day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Line {
+    Sent {
+        tracking_key: String,
+        amount: Money,
+        sender_number: Option<String>,
+        payee_name: Option<String>,
+        payee_number: String,
+        status: PaymentStatus,
+    },
+    Received(Incoming),
+    /// What the rail says about it is not understood.
+    Unclear {
+        tracking_key: String,
+    },
 }
 
 /// Where a rail sends its notifications.
@@ -62,4 +112,14 @@ pub trait Rail: Send + Sync + 'static {
 
     /// `None` if the rail never received the payment.
     fn find<'a>(&'a self, payment: &'a Payment) -> RailFuture<'a, Option<PaymentStatus>>;
+
+    /// `None` if the rail has no such order to this bank.
+    fn find_incoming<'a>(&'a self, key: &'a OrderKey) -> RailFuture<'a, Option<Incoming>>;
+
+    /// Sends an order back, with a reason of SPEI's list. Idempotent. [`PaymentStatus::Returned`] once it is; until then
+    /// [`PaymentStatus::Accepted`].
+    fn return_order<'a>(&'a self, order: &'a IncomingOrder, reason: &'a str) -> RailFuture<'a, PaymentStatus>;
+
+    /// The orders of an operating date, page by page from 0.
+    fn list(&self, date: Date, direction: Direction, page: u32) -> RailFuture<'_, Page>;
 }

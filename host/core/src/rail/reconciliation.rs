@@ -18,7 +18,7 @@ use uuid::{Builder, Uuid};
 use self::comparison::Comparison;
 use super::calendar::{finished_date, operating_date};
 use super::courier::{Courier, REPLY_TIME_MAX};
-use super::{OrderKey, Page};
+use super::{Incoming, IncomingStatus, OrderKey, Page};
 use crate::db::reconciliations::{self, Due, Waiting};
 use crate::db::session::{checked_time, within};
 use crate::domain::reconciliation::{Difference, Direction, Remedy};
@@ -37,8 +37,8 @@ const WORK_TIME_MAX: Duration = Duration::from_secs(540);
 /// Longest wait for a page of the rail's list.
 const PAGE_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// Inquiries requested at a time: few, beside the customers' requests.
-const REQUESTS: usize = 4;
+/// Inquiries at a time: as many as those of notices.
+const REQUESTS: usize = 16;
 
 impl Courier {
     pub(super) async fn reconcile(&self) {
@@ -91,7 +91,7 @@ impl Courier {
                 let list = timeout(PAGE_TIME_MAX, self.rail.list(date, direction, page)).await;
                 let Page { lines, is_last } = list.context("the rail did not answer in time")??;
                 ensure!(is_last || !lines.is_empty(), "the rail's list has an empty page that is not its last");
-                lines.into_iter().try_for_each(|line| comparison.compare(line))?;
+                lines.into_iter().try_for_each(|line| comparison.compare(line, direction))?;
                 if is_last {
                     break;
                 }
@@ -113,11 +113,18 @@ impl Courier {
         // A pooled connection is not held while inquiries wait for others.
         drop(db);
         // Before the report: if this host fails, the next one asks again.
-        let inquiries = differences.iter().filter(|it| it.remedy == Remedy::Inquiry).map(|it| self.ask_about(it, date));
+        let inquiries = differences.iter_mut().filter(|it| it.remedy == Remedy::Inquiry);
+        let inquiries = inquiries.map(async |it| {
+            if !self.settle(it, date).await? {
+                it.remedy = Remedy::Decision;
+            }
+            Ok::<_, sqlx::Error>(())
+        });
         let mut inquiries = stream::iter(inquiries).buffer_unordered(REQUESTS);
         while let Some(asked) = inquiries.next().await {
             asked?;
         }
+        drop(inquiries);
         let open = differences.iter().filter(|it| it.remedy == Remedy::Decision);
         let cases: Vec<_> = open.map(|it| (case_id(rail, date, it), it)).collect();
         tracing::info!(%date, ?counts, cases = cases.len(), "a day was reconciled with the rail");
@@ -130,12 +137,22 @@ impl Courier {
         Ok(())
     }
 
-    /// Makes an inquiry due, as a notice does.
-    async fn ask_about(&self, it: &Difference, operating_date: Date) -> Result<(), sqlx::Error> {
+    /// Does what a notice would have done: makes an inquiry about a payment due, or asks about an order to this bank and
+    /// enters it. False if the rail does not confirm that order.
+    async fn settle(&self, it: &Difference, operating_date: Date) -> Result<bool, sqlx::Error> {
         let tracking_key = it.tracking_key.clone();
-        match it.institution {
-            Some(institution) => self.notice_incoming(&OrderKey { tracking_key, operating_date, institution }).await,
-            None => self.notice(&tracking_key).await.map(drop),
+        let Some(institution) = it.institution else {
+            self.notice(&tracking_key).await?;
+            return Ok(true);
+        };
+        let key = OrderKey { tracking_key, operating_date, institution };
+        match timeout(self.work_time(), self.rail.find_incoming(&key)).await {
+            Ok(Ok(Some(Incoming { order, status: IncomingStatus::Received }))) => Ok(self.receive(order).await),
+            Ok(Ok(Some(Incoming { status: IncomingStatus::Returned(_), .. }))) => Ok(true),
+            _ => {
+                tracing::warn!(tracking_key = key.tracking_key, "the rail lists an order and does not confirm it");
+                Ok(false)
+            }
         }
     }
 }
@@ -150,4 +167,11 @@ pub(super) fn id_of(text: &str) -> Uuid {
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&Sha256::digest(text)[..16]);
     Builder::from_custom_bytes(bytes).into_uuid()
+}
+
+// TEMPORARY until `incoming` has it.
+impl Courier {
+    async fn receive(&self, _: super::IncomingOrder) -> bool {
+        true
+    }
 }

@@ -15,9 +15,7 @@ use crate::domain::clabe::Clabe;
 use crate::domain::money::Money;
 use crate::domain::reconciliation::{Difference, Direction, Finding, Side};
 use crate::domain::remittance::Remittance;
-use crate::ledger::{
-    ByHand, Command, LedgerError, LostPayee, Outcome, Recover, is_own_tracking_key,
-};
+use crate::ledger::{ByHand, Command, LedgerError, LostPayee, Outcome, Recover, is_own_tracking_key};
 
 /// A lost payment, and the account that it left.
 pub struct Lost {
@@ -88,7 +86,12 @@ impl Courier {
     ///
     /// # Errors
     /// If the rail says otherwise, or the ledger refuses: the account may be frozen or not cover it.
-    pub async fn recover(&self, case: &Case, lost: Lost, by_hand: ByHand) -> Result<Result<Uuid, Outcome>, RecoveryError> {
+    pub async fn recover(
+        &self,
+        case: &Case,
+        lost: Lost,
+        by_hand: ByHand,
+    ) -> Result<Result<Uuid, Outcome>, RecoveryError> {
         let Lost { account_id, tracking_key, operating_date, amount, payee } = lost;
         let transfer_id = id_of(&format!("caudal recovered 1|{}|{tracking_key}", self.name));
         let mut payment = Payment {

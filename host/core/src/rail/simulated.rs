@@ -4,13 +4,18 @@
 //! A payment's outcome is a function of its tracking key alone, so it is the same after a restart.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use anyhow::anyhow;
 use sha2::{Digest as _, Sha256};
+use time::Date;
 use tokio::time::{Instant, sleep_until};
 
-use super::{Notification, Notifications, Payment, PaymentStatus, Rail, RailFuture};
+use super::{
+    Direction, Incoming, IncomingOrder, IncomingStatus, Line, Notification, Notifications, OrderKey, Page, Payment,
+    PaymentStatus, Rail, RailError, RailFuture,
+};
 
 /// SPEI's return reasons that concern the payee's account: nonexistent, blocked, closed, in another currency,
 /// at another bank, over its limit, a payment that its owner does not recognise.
@@ -19,8 +24,11 @@ const REASONS: [&str; 7] = ["01", "02", "03", "05", "06", "20", "13"];
 /// Factor on the delay of a late payment.
 const LATE_FACTOR: u32 = 10;
 
-/// Payments remembered. A forgotten one is sent again, with the same outcome.
+/// Payments remembered, and orders to this bank. A forgotten payment is sent again, with the same outcome.
 const REMEMBERED_MAX: usize = 100_000;
+
+/// Orders in a page of the list of a day.
+const PAGE_LENGTH: usize = 500;
 
 /// Shares are percentages of payments.
 #[derive(Debug, Clone, Copy)]
@@ -53,16 +61,32 @@ pub struct Simulated {
     behaviour: Behaviour,
     notifications: Notifications,
     /// Keyed by tracking key.
-    payments: Arc<Mutex<BTreeMap<String, Plan>>>,
+    payments: Arc<Mutex<BTreeMap<String, (Payment, Plan)>>>,
+    orders: Arc<Mutex<BTreeMap<OrderKey, Incoming>>>,
 }
 
 impl Simulated {
     pub fn new(behaviour: Behaviour, notifications: Notifications) -> Self {
-        Self { behaviour, notifications, payments: Arc::default() }
+        Self { behaviour, notifications, payments: Arc::default(), orders: Arc::default() }
     }
 
-    fn accept(&self, tracking_key: &str) {
-        let mut payments = self.payments.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Takes an order to this bank, and notifies the bank of it. An order with the same key is already there.
+    pub async fn receive(&self, order: IncomingOrder) {
+        let key = order.key();
+        {
+            let mut orders = lock(&self.orders);
+            if orders.len() >= REMEMBERED_MAX {
+                orders.pop_first();
+            }
+            orders.entry(key.clone()).or_insert(Incoming { order, status: IncomingStatus::Received });
+        }
+        // The receiver is dropped when the host shuts down.
+        let _ = self.notifications.send(Notification::Incoming(key)).await;
+    }
+
+    fn accept(&self, payment: &Payment) {
+        let tracking_key = &payment.tracking_key;
+        let mut payments = lock(&self.payments);
         if payments.contains_key(tracking_key) {
             return;
         }
@@ -72,14 +96,15 @@ impl Simulated {
         let (plan, silent) = plan(&self.behaviour, tracking_key);
         let now = Instant::now();
         let plan: Plan = plan.into_iter().map(|(after, status)| (now + after, status)).collect();
-        payments.insert(tracking_key.to_owned(), plan.clone());
+        payments.insert(tracking_key.to_owned(), (payment.clone(), plan.clone()));
         if !silent {
             let (notifications, tracking_key) = (self.notifications.clone(), tracking_key.to_owned());
             tokio::spawn(async move {
                 for (at, status) in plan {
                     sleep_until(at).await;
                     // The receiver is dropped when the host shuts down.
-                    let _ = notifications.send(Notification { tracking_key: tracking_key.clone(), status }).await;
+                    let tracking_key = tracking_key.clone();
+                    let _ = notifications.send(Notification::Payment { tracking_key, status }).await;
                 }
             });
         }
@@ -119,21 +144,67 @@ fn plan(behaviour: &Behaviour, tracking_key: &str) -> (Vec<(Duration, PaymentSta
 impl Rail for Simulated {
     fn send<'a>(&'a self, payment: &'a Payment) -> RailFuture<'a, PaymentStatus> {
         Box::pin(async move {
-            self.accept(&payment.tracking_key);
+            self.accept(payment);
             Ok(PaymentStatus::Accepted)
         })
     }
 
     fn find<'a>(&'a self, payment: &'a Payment) -> RailFuture<'a, Option<PaymentStatus>> {
         Box::pin(async move {
-            let now = Instant::now();
-            let payments = self.payments.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(plan) = payments.get(&payment.tracking_key) else { return Ok(None) };
-            // The first status counts, as it does with notifications.
-            let first = plan.first().filter(|(at, _)| *at <= now);
-            Ok(Some(first.map_or(PaymentStatus::Accepted, |(_, status)| status.clone())))
+            let payments = lock(&self.payments);
+            Ok(payments.get(&payment.tracking_key).map(|(_, plan)| status(plan)))
         })
     }
+
+    fn find_incoming<'a>(&'a self, key: &'a OrderKey) -> RailFuture<'a, Option<Incoming>> {
+        Box::pin(async move { Ok(lock(&self.orders).get(key).cloned()) })
+    }
+
+    fn return_order<'a>(&'a self, order: &'a IncomingOrder, reason: &'a str) -> RailFuture<'a, PaymentStatus> {
+        Box::pin(async move {
+            let mut orders = lock(&self.orders);
+            let incoming = orders.get_mut(&order.key());
+            let incoming = incoming.ok_or_else(|| RailError::Undecided(anyhow!("there is no such order")))?;
+            if incoming.status == IncomingStatus::Received {
+                incoming.status = IncomingStatus::Returned(Some(reason.to_owned()));
+            }
+            Ok(PaymentStatus::Returned(Some(reason.to_owned())))
+        })
+    }
+
+    fn list(&self, date: Date, direction: Direction, page: u32) -> RailFuture<'_, Page> {
+        Box::pin(async move {
+            let lines: Vec<Line> = match direction {
+                Direction::Sent => {
+                    let payments = lock(&self.payments);
+                    let of_day = payments.values().filter(|(payment, _)| payment.operating_date == date);
+                    of_day.map(|(payment, plan)| sent(payment, status(plan))).collect()
+                }
+                Direction::Received => {
+                    let orders = lock(&self.orders);
+                    orders.values().filter(|it| it.order.operating_date == date).cloned().map(Line::Received).collect()
+                }
+            };
+            let first = usize::try_from(page).unwrap_or(usize::MAX).saturating_mul(PAGE_LENGTH);
+            let is_last = lines.len() <= first.saturating_add(PAGE_LENGTH);
+            Ok(Page { lines: lines.into_iter().skip(first).take(PAGE_LENGTH).collect(), is_last })
+        })
+    }
+}
+
+/// The first status counts, as it does with notifications.
+fn status(plan: &Plan) -> PaymentStatus {
+    let first = plan.first().filter(|(at, _)| *at <= Instant::now());
+    first.map_or(PaymentStatus::Accepted, |(_, status)| status.clone())
+}
+
+fn sent(payment: &Payment, status: PaymentStatus) -> Line {
+    let Payment { tracking_key, amount, sender_number, payee_name, payee_number, .. } = payment.clone();
+    Line::Sent { tracking_key, amount, sender_number, payee_name: Some(payee_name), payee_number, status }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

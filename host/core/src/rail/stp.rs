@@ -6,6 +6,8 @@
 
 mod answers;
 mod client;
+mod giveback;
+mod incoming;
 mod inquiry;
 mod json;
 mod order;
@@ -17,24 +19,28 @@ mod text;
 mod webhook;
 
 pub use settings::{Form, INSTITUTION, Settings, SettingsError};
-pub use webhook::{WebhookError, tracking_key_of};
+pub use webhook::{WebhookError, order_key_of, tracking_key_of};
 
 use std::time::Duration;
 
+use anyhow::anyhow;
 use hyper::StatusCode;
+use time::Date;
 
 use self::client::{Client, Method, Reply};
-use self::inquiry::Inquiry;
+use self::inquiry::{Inquiry, ListInquiry, RECEIVED, SENT};
 use self::order::Order;
 use self::payee::Unsendable;
 use self::settings::Participant;
 use self::signature::Key;
 use super::calendar::operating_date;
-use super::{Payment, PaymentStatus, Rail, RailError, RailFuture};
+use super::{Direction, Incoming, IncomingOrder, OrderKey, Page, Payment, PaymentStatus, Rail, RailError, RailFuture};
 use crate::clock::Clock;
 
 const REGISTER: &str = "/speiws/rest/ordenPago/registra";
+const RETURN: &str = "/speiws/rest/ordenPago/retornaOrden";
 const INQUIRE: &str = "/efws/API/consultaOrden";
+const LIST: &str = "/efws/API/V2/conciliacion";
 
 pub struct Stp {
     participant: Participant,
@@ -61,6 +67,11 @@ impl Stp {
         Self { clock, ..self }
     }
 
+    /// An operating date as inquiries have it: those about the current one are without a date.
+    fn past(&self, date: Date) -> Option<Date> {
+        (date != operating_date(self.clock.now())).then_some(date)
+    }
+
     /// Longest wait for a reply, including connecting; 15 seconds by default.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
@@ -85,6 +96,19 @@ pub fn found(status: u16, body: Vec<u8>, payment: &Payment, company: &str) -> Re
     answers::found(&reply(status, body)?, payment, company)
 }
 
+/// What a reply to `consultaOrden` about an order to a company means, whatever it consists of.
+///
+/// # Errors
+/// When it says nothing certain about the order.
+pub fn found_incoming(
+    status: u16,
+    body: Vec<u8>,
+    key: &OrderKey,
+    company: &str,
+) -> Result<Option<Incoming>, RailError> {
+    incoming::found(&reply(status, body)?, key, company)
+}
+
 fn reply(status: u16, body: Vec<u8>) -> Result<Reply, RailError> {
     let status = StatusCode::from_u16(status).map_err(|error| RailError::Unknown(error.into()))?;
     Ok(Reply { status, body: body.into() })
@@ -106,12 +130,40 @@ impl Rail for Stp {
 
     fn find<'a>(&'a self, payment: &'a Payment) -> RailFuture<'a, Option<PaymentStatus>> {
         Box::pin(async move {
-            // Orders of the current operating date are looked up without a date.
-            let date = payment.operating_date;
-            let is_current = date == operating_date(self.clock.now());
-            let inquiry = Inquiry::new(&self.participant.company, &payment.tracking_key, (!is_current).then_some(date));
+            let date = self.past(payment.operating_date);
+            let inquiry = Inquiry::new(&self.participant.company, SENT, &payment.tracking_key, date);
             let reply = self.client.exchange(Method::POST, INQUIRE, inquiry.signed(&self.key)?).await?;
             answers::found(&reply, payment, &self.participant.company)
+        })
+    }
+
+    fn find_incoming<'a>(&'a self, key: &'a OrderKey) -> RailFuture<'a, Option<Incoming>> {
+        Box::pin(async move {
+            let (company, date) = (&self.participant.company, self.past(key.operating_date));
+            let inquiry = Inquiry::new(company, RECEIVED, &key.tracking_key, date);
+            let reply = self.client.exchange(Method::POST, INQUIRE, inquiry.signed(&self.key)?).await?;
+            incoming::found(&reply, key, company)
+        })
+    }
+
+    /// `retornaOrden` takes no reason: STP gives its own. A repeated return counts as accepted; `consultaOrden` shows it.
+    fn return_order<'a>(&'a self, order: &'a IncomingOrder, _reason: &'a str) -> RailFuture<'a, PaymentStatus> {
+        Box::pin(async move {
+            let body = giveback::signed(order, &self.participant, &self.key)?;
+            let reply = self.client.exchange(Method::PUT, RETURN, body).await?;
+            match answers::registered(&reply)? {
+                PaymentStatus::Accepted => Ok(PaymentStatus::Accepted),
+                _ => Err(RailError::Undecided(anyhow!("retornaOrden refused to send the order back"))),
+            }
+        })
+    }
+
+    fn list(&self, date: Date, direction: Direction, page: u32) -> RailFuture<'_, Page> {
+        Box::pin(async move {
+            let kind = if direction == Direction::Sent { SENT } else { RECEIVED };
+            let inquiry = ListInquiry::new(&self.participant.company, kind, self.past(date), page);
+            let reply = self.client.exchange(Method::POST, LIST, inquiry.signed(&self.key)?).await?;
+            incoming::listed(&reply, (date, direction, page), &self.participant.company)
         })
     }
 }

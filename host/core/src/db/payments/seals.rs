@@ -5,6 +5,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::db::transfers::read_remittance;
+use crate::domain::incoming::IncomingOrder;
 use crate::domain::money::Money;
 use crate::domain::transfer::Payment;
 use crate::sealing::ChainKey;
@@ -38,6 +39,15 @@ pub(crate) fn of(key: &ChainKey, rail: &str, (owner, from_account_id): (&str, Uu
     digest.optional_text(sender_number.as_deref());
     digest.optional_text(remittance.concept.as_deref());
     digest.optional_int(remittance.reference.map(i64::from));
+    key.seal_digest(digest)
+}
+
+/// Of what is sent back, and why.
+pub(crate) fn of_return(key: &ChainKey, rail: &str, order: &IncomingOrder, reason: &str) -> Hash {
+    let mut digest = Digest::new(b"caudal rail return 1");
+    digest.uuid(order.transfer_id());
+    [rail, &order.payee_number, reason].iter().for_each(|text| digest.text(text));
+    digest.int(order.amount.minor());
     key.seal_digest(digest)
 }
 

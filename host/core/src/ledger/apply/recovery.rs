@@ -64,6 +64,7 @@ impl Run<'_> {
             reason: None,
             by_hand: Some(by_hand),
             turn: 0,
+            order: None,
             transfer: transfer.clone(),
         });
         Outcome::Recovered(transfer)

@@ -22,12 +22,16 @@ impl Run<'_> {
         let moment = transfer.moment;
         let before = self.batch.changes();
         let outcome = match (transfer.status, report.report) {
+            // What could not be credited is only ever sent back.
+            (status, Report::Settled) if transfer.kind == Kind::Received => Outcome::StatusUnchanged(status),
             (Status::Pending, Report::Settled) => self.finish(report, transfer, RailEvent::Settled),
             // A return that overtakes the settlement is a rejection.
             (Status::Pending, Report::Rejected | Report::Returned) => {
                 self.finish(report, transfer, RailEvent::Rejected)
             }
-            (Status::Completed, Report::Returned) if !transfer.returned => self.return_money(report, transfer),
+            (Status::Completed, Report::Returned) if !transfer.returned && transfer.kind == Kind::Spei => {
+                self.return_money(report, transfer)
+            }
             (status, _) => Outcome::StatusUnchanged(status),
         };
         if self.batch.changes() > before {
@@ -48,13 +52,13 @@ impl Run<'_> {
         if next != expected {
             return Refusal::RulesUnavailable.into();
         }
-        let account = (transfer.account_id, CUSTOMER_STRIPE);
         let stripe = self.context.stripe;
-        let credit = if next == Status::Completed { (SPEI_ACCOUNT, stripe) } else { account };
+        let leaves = next == Status::Completed || transfer.kind == Kind::Received;
+        let credit = if leaves { (SPEI_ACCOUNT, stripe) } else { (transfer.account_id, CUSTOMER_STRIPE) };
         if self.post(report.transfer_id, (IN_TRANSIT_ACCOUNT, stripe), credit, transfer.amount).is_none() {
             return Refusal::BalanceTooLarge.into();
         }
-        if next == Status::Failed {
+        if next == Status::Failed && transfer.kind == Kind::Spei {
             self.deduct_from_day(&transfer);
         }
         let reason = report.reason.filter(|_| next == Status::Failed);

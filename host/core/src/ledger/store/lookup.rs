@@ -12,8 +12,10 @@ use uuid::Uuid;
 use crate::db::transfers::parse_status;
 use crate::domain::account_number::normalise;
 use crate::domain::money::Money;
+use crate::domain::transfer::Kind;
 use crate::ledger::batch::{Context, ReportedTransfer, State};
 use crate::ledger::command::Command;
+use crate::ledger::rows::TransferRow;
 use crate::ledger::writer::Writer;
 use crate::sealing::ChainKey;
 
@@ -75,7 +77,19 @@ async fn load_used(db: &mut PgConnection, commands: &[Command], state: &mut Stat
         "#,
         &ids,
     );
-    state.used.extend(used.fetch_all(db).await?);
+    state.used.extend(used.fetch_all(&mut *db).await?);
+    let is_incoming = |command: &&Command| matches!(command, Command::Receive(_));
+    let known = commands.iter().filter(is_incoming).filter_map(Command::chosen_id);
+    let known: Vec<Uuid> = known.filter(|id| state.used.contains(id)).collect();
+    if known.is_empty() {
+        return Ok(());
+    }
+    let rows = sqlx::query_scalar!(
+        r#"select t as "it!: TransferRow" from transfer_row t where transfer_id = any($1)"#,
+        &known,
+    );
+    let orders = rows.fetch_all(db).await?.into_iter().filter_map(|row| Some((row.transfer_id, row.order()?)));
+    state.received.extend(orders);
     Ok(())
 }
 
@@ -93,7 +107,7 @@ async fn load_transfers(db: &mut PgConnection, commands: &[Command], state: &mut
     let ids: Vec<Uuid> = wanted.into_iter().collect();
     let rows = sqlx::query!(
         r#"
-        select t.transfer_id, t.owner, t.debit_account_id, t.amount, t.status, t.created_at,
+        select t.transfer_id, t.kind, t.owner, t.debit_account_id, t.amount, t.status, t.created_at,
             case when t.rail = 'on-us' then t.credit_account_id end as payee_account_id,
             v.statuses as "statuses!", v.moment as "moment!",
             exists (select from transfer r where r.returns = t.transfer_id) as "returned!"
@@ -105,7 +119,7 @@ async fn load_transfers(db: &mut PgConnection, commands: &[Command], state: &mut
             ) as b
             where v.transfer_id = t.transfer_id
         ) as v
-        where t.transfer_id = any($1) and t.kind = 'spei'
+        where t.transfer_id = any($1) and t.kind in ('spei', 'received')
         "#,
         &ids,
     )
@@ -113,6 +127,7 @@ async fn load_transfers(db: &mut PgConnection, commands: &[Command], state: &mut
     .await?;
     for row in rows {
         let transfer = ReportedTransfer {
+            kind: Kind::parse(&row.kind).ok_or_else(|| crate::db::unknown_text("transfer.kind", &row.kind))?,
             owner: row.owner,
             account_id: row.debit_account_id,
             payee_account_id: row.payee_account_id,

@@ -81,10 +81,9 @@ impl Entry {
     /// What follows if the rail has the order so; `None` if it agrees.
     fn remedy(&self, there: &There) -> Option<Remedy> {
         use State::{Completed, Failed, Pending, Returned};
-        if (self.amount, self.payee) != (there.amount, payee_of(&there.payee_number)) {
-            return Some(Remedy::Decision);
-        }
-        match (self.direction, self.state, there.state) {
+        let state = there.state.filter(|_| (self.amount, self.payee) == (there.amount, payee_of(&there.payee_number)));
+        let Some(state) = state else { return Some(Remedy::Decision) };
+        match (self.direction, self.state, state) {
             (Direction::Sent, Failed, Failed | Returned) => None,
             (Direction::Sent, here, there) if here == there => None,
             (Direction::Sent, Pending, _) | (Direction::Sent, Completed, Returned) => Some(Remedy::Inquiry),
@@ -101,6 +100,8 @@ impl Entry {
             // The rail refused to take it.
             (Direction::Sent, State::Failed) => None,
             (Direction::Sent, State::Pending) => Some(Remedy::Inquiry),
+            // The courier is at it.
+            (Direction::Received, State::Pending) => Some(Remedy::None),
             _ => Some(Remedy::Decision),
         }
     }
@@ -113,14 +114,15 @@ struct There {
     tracking_key: String,
     institution: Option<u32>,
     amount: Money,
-    state: State,
+    /// `None` if what the rail says is not understood.
+    state: Option<State>,
     payee_number: String,
     payee_name: Option<String>,
     sender_number: Option<String>,
 }
 
-impl From<Line> for There {
-    fn from(line: Line) -> Self {
+impl There {
+    fn of(line: Line, direction: Direction) -> Self {
         match line {
             Line::Sent { tracking_key, amount, sender_number, payee_name, payee_number, status } => Self {
                 key: key_of(&tracking_key),
@@ -128,12 +130,12 @@ impl From<Line> for There {
                 tracking_key,
                 institution: None,
                 amount,
-                state: match status {
+                state: Some(match status {
                     PaymentStatus::Accepted => State::Pending,
                     PaymentStatus::Settled => State::Completed,
                     PaymentStatus::Rejected(_) => State::Failed,
                     PaymentStatus::Returned(_) => State::Returned,
-                },
+                }),
                 payee_number,
                 payee_name,
                 sender_number,
@@ -144,30 +146,39 @@ impl From<Line> for There {
                 tracking_key: order.tracking_key,
                 institution: Some(order.institution),
                 amount: order.amount,
-                state: match status {
+                state: Some(match status {
                     IncomingStatus::Received => State::Completed,
                     IncomingStatus::Returned(_) => State::Returned,
-                },
+                }),
                 payee_number: order.payee_number,
                 payee_name: order.payee_name,
                 sender_number: order.payer_number,
             },
+            Line::Unclear { tracking_key } => Self {
+                key: key_of(&tracking_key),
+                direction,
+                tracking_key,
+                institution: None,
+                amount: Money::ZERO,
+                state: None,
+                payee_number: String::new(),
+                payee_name: None,
+                sender_number: None,
+            },
         }
     }
-}
 
-impl There {
     /// What follows if the ledger does not have it. No money of a customer's moved if it did not settle.
     fn remedy_if_missing(&self) -> Remedy {
         match (self.direction, self.state) {
-            (_, State::Failed | State::Returned) => Remedy::None,
-            (Direction::Received, _) => Remedy::Inquiry,
-            (Direction::Sent, _) => Remedy::Decision,
+            (_, Some(State::Failed | State::Returned)) => Remedy::None,
+            (Direction::Received, Some(_)) => Remedy::Inquiry,
+            _ => Remedy::Decision,
         }
     }
 
     fn differs(self, finding: Finding, remedy: Remedy, here: Option<&Entry>) -> Difference {
-        let status = self.state.name().to_owned();
+        let status = self.state.map_or("unclear", State::name).to_owned();
         Difference {
             direction: self.direction,
             finding,
@@ -214,17 +225,17 @@ impl Comparison {
         self.entries.push(Entry::of(line));
     }
 
-    /// Compares a line of the rail's list.
+    /// Compares a line of the rail's list of a direction.
     ///
     /// # Errors
     /// If there are too many.
-    pub(super) fn compare(&mut self, line: Line) -> anyhow::Result<()> {
+    pub(super) fn compare(&mut self, line: Line, direction: Direction) -> anyhow::Result<()> {
         self.lines += 1;
         ensure!(self.lines <= LINES_MAX, "the rail lists more than {LINES_MAX} orders");
         if !std::mem::replace(&mut self.is_sorted, true) {
             self.entries.sort_unstable_by_key(|entry| entry.key);
         }
-        let there = There::from(line);
+        let there = There::of(line, direction);
         let Ok(place) = self.entries.binary_search_by_key(&there.key, |entry| entry.key) else {
             if !self.unknown.insert(there.key) {
                 self.note(there, Finding::Duplicated, Remedy::Decision, None);

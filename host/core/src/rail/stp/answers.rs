@@ -44,10 +44,10 @@ const REFUSALS: [(i64, Option<&str>); 8] = [
 ];
 
 /// Code for an order that `consultaOrden` found.
-const FOUND: i64 = 0;
+pub(super) const FOUND: i64 = 0;
 
 /// Code for an order that `consultaOrden` does not have.
-const NOT_FOUND: i64 = 6;
+pub(super) const NOT_FOUND: i64 = 6;
 
 #[derive(Deserialize)]
 struct Registered<'a> {
@@ -135,7 +135,7 @@ pub(super) fn found(reply: &Reply, payment: &Payment, company: &str) -> Result<O
 }
 
 /// Whether a field has this value, as a text or a number, or none.
-fn is_same(field: &Value, value: &str) -> bool {
+pub(super) fn is_same(field: &Value, value: &str) -> bool {
     match field {
         Value::Null => true,
         Value::String(text) => ["", value].contains(&text.trim()),
@@ -145,18 +145,24 @@ fn is_same(field: &Value, value: &str) -> bool {
 }
 
 fn read_found<'a>(reply: &'a Reply, payment: &Payment) -> anyhow::Result<Option<Consultation<'a>>> {
+    let order: Option<Consultation<'a>> = consulted(reply)?;
+    let is_it = order.as_ref().is_none_or(|order| order.tracking_key.trim_end() == payment.tracking_key);
+    ensure!(is_it, "consultaOrden replied about another order");
+    Ok(order)
+}
+
+/// The order in a reply to `consultaOrden`; `None` if STP does not have it.
+pub(super) fn consulted<'a, T: Deserialize<'a>>(reply: &'a Reply) -> anyhow::Result<Option<T>> {
     // A missing order is reported with status 400.
     let is_expected = [StatusCode::OK, StatusCode::BAD_REQUEST].contains(&reply.status);
     ensure!(is_expected, "consultaOrden replied with status {}", reply.status);
     let Consulted { outcome, order } = object(&reply.body)?;
-    let order = order.map(|order| object::<Consultation<'_>>(order.get().as_bytes())).transpose()?;
-    let order = match (outcome, order) {
-        (FOUND, Some(order)) => order,
-        (NOT_FOUND, None) => return Ok(None),
+    let order = order.map(|order| object::<T>(order.get().as_bytes())).transpose()?;
+    match (outcome, order) {
+        (FOUND, Some(order)) => Ok(Some(order)),
+        (NOT_FOUND, None) => Ok(None),
         (outcome, _) => bail!("consultaOrden replied with estado {outcome}"),
-    };
-    ensure!(order.tracking_key.trim_end() == payment.tracking_key, "consultaOrden replied about another order");
-    Ok(Some(order))
+    }
 }
 
 #[cfg(test)]

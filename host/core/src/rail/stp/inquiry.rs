@@ -7,8 +7,11 @@ use super::signature::Key;
 use super::text;
 use crate::rail::RailError;
 
-/// An outgoing order ("enviada").
-const OUTGOING: &str = "E";
+/// Sent orders ("enviadas").
+pub(super) const SENT: &str = "E";
+
+/// Orders to this bank ("recibidas").
+pub(super) const RECEIVED: &str = "R";
 
 /// The body of `consultaOrden`.
 #[derive(Serialize)]
@@ -28,13 +31,44 @@ pub(super) struct Inquiry<'a> {
 
 impl<'a> Inquiry<'a> {
     /// `date` is the order's operating date; `None` if it is the current one.
-    pub(super) fn new(company: &'a str, tracking_key: &'a str, date: Option<Date>) -> Self {
+    pub(super) fn new(company: &'a str, kind: &'static str, tracking_key: &'a str, date: Option<Date>) -> Self {
         let date = date.map(text::date).unwrap_or_default();
-        Self { company, tracking_key, kind: OUTGOING, date, signature: String::new() }
+        Self { company, tracking_key, kind, date, signature: String::new() }
     }
 
     fn canonical(&self) -> String {
         text::canonical([self.company, self.tracking_key, self.kind, &self.date])
+    }
+
+    pub(super) fn signed(mut self, key: &Key) -> Result<String, RailError> {
+        self.signature = key.sign(&self.canonical()).map_err(RailError::Unreachable)?;
+        serde_json::to_string(&self).map_err(|error| RailError::Unreachable(error.into()))
+    }
+}
+
+/// The body of `V2/conciliacion`, which lists the orders of a day.
+#[derive(Serialize)]
+pub(super) struct ListInquiry<'a> {
+    #[serde(rename = "empresa")]
+    company: &'a str,
+    /// From 0. It is not signed.
+    page: u32,
+    #[serde(rename = "tipoOrden")]
+    kind: &'static str,
+    /// Blank for the current operating date.
+    #[serde(rename = "fechaOperacion", skip_serializing_if = "String::is_empty")]
+    date: String,
+    #[serde(rename = "firma")]
+    signature: String,
+}
+
+impl<'a> ListInquiry<'a> {
+    pub(super) fn new(company: &'a str, kind: &'static str, date: Option<Date>, page: u32) -> Self {
+        Self { company, page, kind, date: date.map(text::date).unwrap_or_default(), signature: String::new() }
+    }
+
+    fn canonical(&self) -> String {
+        text::canonical([self.company, self.kind, &self.date])
     }
 
     pub(super) fn signed(mut self, key: &Key) -> Result<String, RailError> {
@@ -50,8 +84,10 @@ mod tests {
 
     #[test]
     fn the_date_comes_last_and_may_be_blank() {
-        let inquiry = Inquiry::new("CAUDAL", "CR1", Some(date!(2026 - 11 - 20)));
+        let inquiry = Inquiry::new("CAUDAL", SENT, "CR1", Some(date!(2026 - 11 - 20)));
         assert_eq!(inquiry.canonical(), "||CAUDAL|CR1|E|20261120||");
-        assert_eq!(Inquiry::new("CAUDAL", "CR1", None).canonical(), "||CAUDAL|CR1|E|||");
+        let list = ListInquiry::new("CAUDAL", RECEIVED, Some(date!(2026 - 11 - 20)), 3);
+        assert_eq!(list.canonical(), "||CAUDAL|R|20261120||");
+        assert_eq!(Inquiry::new("CAUDAL", RECEIVED, "CR1", None).canonical(), "||CAUDAL|CR1|R|||");
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::rail::PaymentStatus;
+use crate::rail::{IncomingStatus, PaymentStatus};
 
 enum State {
     Pending,
@@ -74,6 +74,17 @@ pub(super) fn status(state: &str, cause: &Value) -> Option<PaymentStatus> {
         State::Rejected => Some(PaymentStatus::Rejected(reason(cause))),
         State::Returned => Some(PaymentStatus::Returned(reason(cause))),
         State::Unclear => None,
+    }
+}
+
+/// Of an order to this bank. SPEI hands it over once it has settled; what follows is its confirmation to the sender, and
+/// for an order that the bank sends back, its return. `None` for an order that is about to be sent back, and for an unclear
+/// or unknown state.
+pub(super) fn incoming(state: &str, cause: &Value) -> Option<IncomingStatus> {
+    match state {
+        "R" | "LQ" | "TLQ" | "CXO" | "CCE" | "CCO" => Some(IncomingStatus::Received),
+        "RE" | "D" => Some(IncomingStatus::Returned(reason(cause))),
+        _ => None,
     }
 }
 

@@ -1,11 +1,14 @@
-//! STP's notice of a change of state (`cambioEstado`), which it sends to a URL of the bank.
+//! STP's notices of a change of state (`cambioEstado`) and of an order to this bank (`sendAbono`), which it sends to URLs of
+//! the bank.
 //!
 //! Nothing in a notice authenticates its sender, so all that is read is which order STP should be asked about.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::json::object;
-use super::order;
+use super::{order, text};
+use crate::rail::OrderKey;
 
 /// Notices are a few hundred bytes.
 const WEBHOOK_BYTES_MAX: usize = 16 * 1_024;
@@ -18,6 +21,10 @@ pub enum WebhookError {
     Malformed(#[source] serde_json::Error),
     #[error("the notice has no tracking key")]
     NoTrackingKey,
+    #[error("the notice has no operating date")]
+    NoDate,
+    #[error("the notice has no sending institution")]
+    NoInstitution,
 }
 
 #[derive(Deserialize)]
@@ -27,6 +34,34 @@ struct Notice {
     /// Orders repeat the tracking key here.
     #[serde(rename = "folioOrigen", default)]
     folio: Option<String>,
+}
+
+/// Nothing of the rest is read: neither the amount nor the account.
+#[derive(Deserialize)]
+struct OrderNotice {
+    #[serde(rename = "claveRastreo", default)]
+    tracking_key: Value,
+    #[serde(rename = "fechaOperacion", default)]
+    date: Value,
+    #[serde(rename = "institucionOrdenante", default)]
+    institution: Value,
+}
+
+/// What identifies the order to this bank that a notice is about.
+///
+/// # Errors
+/// When it identifies none.
+pub fn order_key_of(notice: &[u8]) -> Result<OrderKey, WebhookError> {
+    if notice.len() > WEBHOOK_BYTES_MAX {
+        return Err(WebhookError::TooLong);
+    }
+    let notice: OrderNotice = object(notice).map_err(WebhookError::Malformed)?;
+    let tracking_key = text::scalar(&notice.tracking_key).filter(|key| order::is_tracking_key(key));
+    Ok(OrderKey {
+        tracking_key: tracking_key.ok_or(WebhookError::NoTrackingKey)?,
+        operating_date: text::read_date(&notice.date).ok_or(WebhookError::NoDate)?,
+        institution: text::read_institution(&notice.institution).ok_or(WebhookError::NoInstitution)?,
+    })
 }
 
 /// The tracking key of the order that a notice is about.

@@ -40,11 +40,11 @@ impl<'a> Lookup<'a> {
         Self { account_id, stripe, owner: None, beneficiary_id: None, key: None, recovered: None }
     }
 
-    /// `None` for a new account, which has nothing to load.
+    /// `None` for a new account, which has nothing to load, and for one that a number leads to.
     fn of(command: &'a Command) -> Option<Self> {
-        let balance = Self::balance(command.account_id(), CUSTOMER_STRIPE);
+        let balance = Self::balance(command.account_id()?, CUSTOMER_STRIPE);
         match command {
-            Command::Open(_) => None,
+            Command::Open(_) | Command::Receive(_) => None,
             Command::Transfer(order) | Command::Hold(PlaceHold { order, .. }) => Some(Self {
                 owner: Some(&order.owner),
                 beneficiary_id: Some(order.to_beneficiary_id),
@@ -52,11 +52,9 @@ impl<'a> Lookup<'a> {
                 recovered: if let Command::Transfer(_) = command { recovered_key_of(order) } else { None },
                 ..balance
             }),
-            Command::Fund(_)
-            | Command::Report(_)
-            | Command::Release(_)
-            | Command::Freeze(_)
-            | Command::Recover(_) => Some(balance),
+            Command::Fund(_) | Command::Report(_) | Command::Release(_) | Command::Freeze(_) | Command::Recover(_) => {
+                Some(balance)
+            }
         }
     }
 }

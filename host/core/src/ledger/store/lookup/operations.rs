@@ -28,7 +28,7 @@ pub(super) async fn load(
     load_freezes(db, commands, state).await
 }
 
-/// Accounts with the numbers that would be issued, and those that payees name.
+/// Accounts with the numbers that would be issued, and those that payees and incoming orders name.
 async fn load_issued(
     db: &mut PgConnection,
     commands: &[Command],
@@ -44,7 +44,11 @@ async fn load_issued(
         Clabe::read(number).filter(|clabe| range.is_same_bank(*clabe))
     };
     let payees = state.payees.values().filter_map(|payee| of_payee(&payee.number));
-    let wanted: BTreeSet<i64> = new.chain(payees).map(Clabe::body).collect();
+    let incoming = commands.iter().filter_map(|command| match command {
+        Command::Receive(receive) => Clabe::read(&receive.order.payee_number),
+        _ => None,
+    });
+    let wanted: BTreeSet<i64> = new.chain(payees).chain(incoming).map(Clabe::body).collect();
     if wanted.is_empty() {
         return Ok(());
     }
