@@ -94,14 +94,15 @@ impl Courier {
         let receive = async {
             while let Some(notification) = notifications.recv().await {
                 if !self.accept(&notification).await {
-                    tracing::warn!(?notification, "a notification from the rail was lost");
+                    let Notification { tracking_key, status } = &notification;
+                    tracing::warn!(tracking_key, ?status, "a notification from the rail was lost");
                 }
             }
         };
         // Notices come after their payments settled, for most payments, and must not wait for those that do not.
         let payments = repeat("payments", || self.process_due());
         let inquiries = repeat("inquiries", || self.inquire_due());
-        tokio::join!(receive, payments, inquiries, self.watch(), self.reconcile());
+        tokio::join!(receive, payments, inquiries, self.watch());
     }
 
     /// Payments left unprocessed after an error become due again.
@@ -236,8 +237,7 @@ impl Courier {
 
     /// Reports a notification of a rail in this process to the ledger. False if that failed: the rail must send it
     /// again.
-    async fn accept(&self, notification: &Notification) -> bool {
-        let Notification::Payment { tracking_key, status } = notification else { return true };
+    async fn accept(&self, Notification { tracking_key, status }: &Notification) -> bool {
         match self.noticed(tracking_key).await {
             Ok(Some(noticed)) => self.book(noticed.transfer_id, noticed.account_id, status).await != Some(false),
             Ok(None) => true,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use futures_util::{StreamExt as _, stream};
+use futures_util::future::join_all;
 use sha2::{Digest as _, Sha256};
 use time::Date;
 use tokio::time::timeout;
@@ -113,18 +113,16 @@ impl Courier {
         // A pooled connection is not held while inquiries wait for others.
         drop(db);
         // Before the report: if this host fails, the next one asks again.
-        let inquiries = differences.iter_mut().filter(|it| it.remedy == Remedy::Inquiry);
-        let inquiries = inquiries.map(async |it| {
-            if !self.settle(it, date).await? {
-                it.remedy = Remedy::Decision;
+        let open = differences.iter().enumerate().filter(|(_, it)| it.remedy == Remedy::Inquiry);
+        let open: Vec<usize> = open.map(|(place, _)| place).collect();
+        for places in open.chunks(REQUESTS) {
+            let settled = join_all(places.iter().map(|place| self.settle(&differences[*place], date))).await;
+            for (place, is_settled) in places.iter().zip(settled) {
+                if !is_settled? {
+                    differences[*place].remedy = Remedy::Decision;
+                }
             }
-            Ok::<_, sqlx::Error>(())
-        });
-        let mut inquiries = stream::iter(inquiries).buffer_unordered(REQUESTS);
-        while let Some(asked) = inquiries.next().await {
-            asked?;
         }
-        drop(inquiries);
         let open = differences.iter().filter(|it| it.remedy == Remedy::Decision);
         let cases: Vec<_> = open.map(|it| (case_id(rail, date, it), it)).collect();
         tracing::info!(%date, ?counts, cases = cases.len(), "a day was reconciled with the rail");
@@ -167,11 +165,4 @@ pub(super) fn id_of(text: &str) -> Uuid {
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&Sha256::digest(text)[..16]);
     Builder::from_custom_bytes(bytes).into_uuid()
-}
-
-// TEMPORARY until `incoming` has it.
-impl Courier {
-    async fn receive(&self, _: super::IncomingOrder) -> bool {
-        true
-    }
 }
