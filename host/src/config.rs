@@ -16,7 +16,7 @@ use crate::db::roles::OWNER;
 
 pub use ledger::{
     AcceptLoss, Approvals, DecideCase, DecidePayment, Events, Find, Freeze, Fund, Holder, LimitChange, Payments,
-    Reconcile, ReportFormat, RotateKey, Since, UserLimits, Verify,
+    ReceiveOrder, Reconcile, ReportFormat, RotateKey, SimulatedRail, Since, UserLimits, Verify,
 };
 pub use models::{
     Deploy, ExplanationLanguage, Models, Push, Replay, RollBack, Rollout, RolloutOrder, RowFormat, Score, StartRollout,
@@ -101,6 +101,9 @@ pub enum Command {
     /// List payments without a final answer from their rail, and settle or refuse one by hand
     #[command(subcommand)]
     Payments(Payments),
+    /// Let the simulated rail send money to an account
+    #[command(subcommand)]
+    Rail(SimulatedRail),
     /// Compare an operating day with the rail: what only one side has, and what differs
     Reconcile(Reconcile),
     /// Give the money of a completed transaction back, once

@@ -14,20 +14,20 @@ use uuid::Uuid;
 use crate::harness::{CLABE, Client, PAYEE_CLABE, SECRET, TestApp, ledger_key, token_config};
 
 /// The messages of a stream.
-struct Listener {
+pub(crate) struct Listener {
     body: Body,
     text: String,
 }
 
 impl Listener {
-    async fn new(client: &Client, query: &str) -> Self {
+    pub(crate) async fn new(client: &Client, query: &str) -> Self {
         let (status, body) = client.stream(&format!("/api/ledger/events{query}")).await;
         assert_eq!(status, 200);
         Self { body, text: String::new() }
     }
 
     /// The next message's id and events, or `None` after a timeout.
-    async fn next(&mut self) -> Option<(String, Vec<Value>)> {
+    pub(crate) async fn next(&mut self) -> Option<(String, Vec<Value>)> {
         loop {
             if let Some((message, rest)) = self.text.split_once("\n\n").map(|(a, b)| (a.to_owned(), b.to_owned())) {
                 self.text = rest;

@@ -33,6 +33,8 @@ mod hostile;
 mod hosts;
 mod idempotency;
 mod identity;
+mod incoming;
+mod incoming_drill;
 mod isolation;
 mod limits;
 mod listeners;
@@ -53,6 +55,8 @@ mod provider;
 mod published;
 mod queries;
 mod rails;
+#[path = "../random.rs"]
+mod random;
 mod rates;
 mod remittance;
 mod replay;

@@ -11,7 +11,7 @@ use crate::harness::{CLABE, Client, Options, TestApp, refused};
 /// A host on which payments through SPEI stay pending.
 async fn app(db: PgPool, on_us: bool) -> TestApp {
     let delay = std::time::Duration::from_secs(3_600);
-    let slow = Behaviour { delay, rejected: 0, returned: 0, twice: 0, late: 0, silent: 0, disordered: 0 };
+    let slow = Behaviour { delay, rejected: 0, returned: 0, twice: 0, late: 0, silent: 0, disordered: 0, answered: 0 };
     let terms = Terms { on_us: on_us.then_some(SANDBOX_RANGE), ..Terms::OPEN };
     TestApp::with(db, Options { rail: Some(slow), terms, ..Options::default() }).await
 }

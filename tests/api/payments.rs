@@ -11,8 +11,16 @@ use uuid::Uuid;
 use crate::harness::{CLABE, Client, Options, TestApp};
 
 /// Decides at once and notifies once.
-const PROMPT: Behaviour =
-    Behaviour { delay: Duration::ZERO, rejected: 0, returned: 0, twice: 0, late: 0, silent: 0, disordered: 0 };
+const PROMPT: Behaviour = Behaviour {
+    delay: Duration::ZERO,
+    rejected: 0,
+    returned: 0,
+    twice: 0,
+    late: 0,
+    silent: 0,
+    disordered: 0,
+    answered: 0,
+};
 
 /// Sends no notifications and rarely answers inquiries: payments stay pending.
 const SLOW: Behaviour = Behaviour { delay: Duration::from_secs(3_600), ..PROMPT };

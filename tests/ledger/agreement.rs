@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use caudal::domain::clabe::ClabeRange;
+use caudal::domain::clabe::{Clabe, ClabeRange};
+use caudal::domain::incoming::IncomingOrder;
 use caudal::domain::money::Money;
 use caudal::domain::remittance::Remittance;
 use caudal::domain::risk::Level;
@@ -13,7 +14,9 @@ use caudal::ledger::batch::{Batch, Context, Payee, State, Terms};
 use caudal::ledger::chain::Seal;
 use caudal::ledger::store::{CommitError, Postgres, Store as _, proof};
 use caudal::ledger::writer::{LEASE, Writer};
-use caudal::ledger::{Command, Freeze, Fund, OpenAccount, Order, PaymentReport, PlaceHold, ReleaseHold, Risk};
+use caudal::ledger::{
+    Command, Freeze, Fund, OpenAccount, Order, PaymentReport, PlaceHold, Receive, ReleaseHold, Risk, SPEI_ACCOUNT,
+};
 use sqlx::PgPool;
 use time::Duration;
 use uuid::Uuid;
@@ -65,7 +68,8 @@ async fn the_model_and_postgres_agree(db: PgPool) {
     let mut at = CONTEXT.now;
     for seed in 0..SEEDS {
         let (transfers, holds) = (Vec::new(), Vec::new());
-        let mut run = Run { seed, chance: Chance::new(seed), at, ids: 0, accounts: [Uuid::nil(); 3], transfers, holds };
+        let (chance, accounts) = (Chance::new(seed), [Uuid::nil(); 3]);
+        let mut run = Run { seed, chance, at, ids: 0, accounts, issued: None, transfers, holds };
         run.insert_payees(&mut pair, &db).await;
         for _ in 0..STEPS {
             for event in run.step(&mut pair).await {
@@ -106,6 +110,8 @@ struct Run {
     ids: u64,
     /// The last account opened, or attempted, under each number.
     accounts: [Uuid; 3],
+    /// The last number issued, or attempted.
+    issued: Option<Clabe>,
     transfers: Vec<(Uuid, Uuid)>,
     holds: Vec<(Uuid, Uuid)>,
 }
@@ -146,6 +152,7 @@ impl Run {
                 self.accounts[index] = self.new_id();
                 // A range as small as this one soon has no number left.
                 let issued = (index == 2).then(|| range().pick(self.chance.pick(RANGE_LENGTH) as u128));
+                self.issued = issued.or(self.issued);
                 Command::Open(OpenAccount {
                     account_id: self.accounts[index],
                     owner: self.owner(index),
@@ -182,6 +189,23 @@ impl Run {
             6 => {
                 let (frozen, actor, reason) = (self.chance.happens(300), "ops".to_owned(), "an order".to_owned());
                 Command::Freeze(Freeze { account_id, frozen, actor, reason })
+            }
+            8 => {
+                let number = range().pick(self.chance.pick(RANGE_LENGTH) as u128).to_string();
+                let open = self.issued.filter(|_| self.chance.happens(500)).map(|issued| issued.to_string());
+                let order = IncomingOrder {
+                    tracking_key: format!("K{}S{}", self.chance.pick(9), self.seed),
+                    operating_date: CONTEXT.now.date(),
+                    institution: 40_012,
+                    amount,
+                    payer_name: None,
+                    payer_number: None,
+                    payee_name: None,
+                    payee_number: open.unwrap_or(number),
+                    remittance: Remittance::NONE,
+                };
+                self.transfers.push((order.transfer_id(), SPEI_ACCOUNT));
+                Command::Receive(Receive { rail: RailName::Simulated, order })
             }
             7 => {
                 let order = self.order(index, amount);

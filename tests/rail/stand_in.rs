@@ -1,4 +1,4 @@
-//! A stand-in for STP that keeps orders, and misbehaves as it is told.
+//! A stand-in for STP that keeps orders, those of the bank and those of other banks to it, and misbehaves on request.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -11,6 +11,11 @@ use crate::stub::{Act, Request, Stub};
 
 pub(crate) const REGISTER: &str = "PUT /speiws/rest/ordenPago/registra";
 pub(crate) const INQUIRE: &str = "POST /efws/API/consultaOrden";
+pub(crate) const RETURN: &str = "PUT /speiws/rest/ordenPago/retornaOrden";
+pub(crate) const LIST: &str = "POST /efws/API/V2/conciliacion";
+
+/// Orders in a page of a list.
+const PAGE_LENGTH: usize = 300;
 
 /// Larger than any reply that the host reads.
 const OVERSIZED: usize = 70_000;
@@ -35,9 +40,48 @@ struct Order {
     /// In JSON, as it is replied.
     amount: String,
     company: Value,
+    sender: Value,
+    payee_name: Value,
     payee: Value,
     state: String,
     cause: Value,
+}
+
+impl Order {
+    fn to_json(&self, (tracking_key, date): &(String, String)) -> String {
+        let Self { amount, company, sender, payee_name, payee, state, cause } = self;
+        format!(
+            r#"{{"claveRastreo":"{tracking_key}","estado":"{state}","empresa":{company},"fechaOperacion":{date},
+            "cuentaOrdenante":{sender},"nombreBeneficiario":{payee_name},"cuentaBeneficiario":{payee},
+            "monto":{amount},"causaDevolucion":{cause},"tsLiquidacion":null}}"#
+        )
+    }
+}
+
+/// An order of another bank to this one, on the present day.
+#[derive(Debug, Clone)]
+pub(crate) struct Incoming {
+    pub(crate) tracking_key: String,
+    pub(crate) institution: u32,
+    /// In JSON, as it is replied.
+    pub(crate) amount: String,
+    pub(crate) payer: String,
+    pub(crate) payee: String,
+    pub(crate) state: String,
+    pub(crate) cause: Value,
+}
+
+impl Incoming {
+    /// As STP lists it.
+    fn to_json(&self, date: &str) -> String {
+        let Self { tracking_key, institution, amount, payer, payee, state, cause } = self;
+        format!(
+            r#"{{"claveRastreo":"{tracking_key}","estado":"{state}","empresa":"CAUDAL","fechaOperacion":{date},
+            "institucionContraparte":{institution},"institucionOperante":90646,"monto":{amount},
+            "nombreOrdenante":"JORGE RUIZ","cuentaOrdenante":"{payer}","nombreBeneficiario":"ANA",
+            "cuentaBeneficiario":"{payee}","conceptoPago":"Renta","referenciaNumerica":7,"causaDevolucion":{cause}}}"#
+        )
+    }
 }
 
 #[derive(Default)]
@@ -47,6 +91,8 @@ struct Desk {
     follows_orders: bool,
     /// By tracking key and operating date.
     orders: BTreeMap<(String, String), Order>,
+    /// Of other banks, likewise.
+    incoming: BTreeMap<(String, String), Incoming>,
     registering: Option<Fault>,
     inquiring: Option<Fault>,
 }
@@ -66,6 +112,8 @@ impl StandIn {
             match request.target.as_str() {
                 REGISTER => desk.register(&request.body),
                 INQUIRE => desk.inquire(&request.body),
+                RETURN => desk.send_back(&request.body),
+                LIST => desk.list(&request.body),
                 other => panic!("{other}"),
             }
         });
@@ -112,6 +160,13 @@ impl StandIn {
         self.desk().orders.values_mut().for_each(|order| order.amount = amount.to_owned());
     }
 
+    /// Takes an order of another bank.
+    pub(crate) fn receive(&self, order: Incoming) {
+        let mut desk = self.desk();
+        let key = (order.tracking_key.clone(), desk.today.clone());
+        desk.incoming.insert(key, order);
+    }
+
     /// Tracking key and operating date of each order.
     pub(crate) fn orders(&self) -> Vec<(String, String)> {
         self.desk().orders.keys().cloned().collect()
@@ -140,12 +195,50 @@ impl Desk {
             Entry::Occupied(_) => refusal(-1),
             Entry::Vacant(place) => {
                 let amount = format!("{:.2}", body["monto"].as_f64().unwrap());
-                let (company, payee) = (body["empresa"].clone(), body["cuentaBeneficiario"].clone());
-                place.insert(Order { amount, company, payee, state: "A".to_owned(), cause: Value::Null });
+                place.insert(Order {
+                    amount,
+                    company: body["empresa"].clone(),
+                    sender: body["cuentaOrdenante"].clone(),
+                    payee_name: body["nombreBeneficiario"].clone(),
+                    payee: body["cuentaBeneficiario"].clone(),
+                    state: "A".to_owned(),
+                    cause: Value::Null,
+                });
                 json!({ "resultado": { "id": id } }).to_string()
             }
         };
         reply_with(self.registering.as_ref(), 200, reply)
+    }
+
+    fn send_back(&mut self, body: &Value) -> Act {
+        if let Some(Fault::Code(id)) = &self.registering {
+            return Act::Reply(200, refusal(*id));
+        }
+        let key = (text(&body["claveRastreo"]), body["fechaOperacion"].to_string());
+        let reply = match self.incoming.get_mut(&key) {
+            Some(order) if order.state == "LQ" => {
+                (order.state, order.cause) = ("RE".to_owned(), json!(1));
+                json!({ "resultado": { "id": 21_787_172 } }).to_string()
+            }
+            _ => refusal(-1),
+        };
+        reply_with(self.registering.as_ref(), 200, reply)
+    }
+
+    fn list(&self, body: &Value) -> Act {
+        let date = body["fechaOperacion"].as_str().unwrap_or(&self.today);
+        let page = usize::try_from(body["page"].as_u64().unwrap()).unwrap();
+        let all: Vec<String> = if body["tipoOrden"] == "R" {
+            self.incoming.iter().filter(|((_, day), _)| day == date).map(|(_, order)| order.to_json(date)).collect()
+        } else {
+            self.orders.iter().filter(|((_, day), _)| day == date).map(|(key, order)| order.to_json(key)).collect()
+        };
+        let lines: Vec<_> = all.iter().skip(page * PAGE_LENGTH).take(PAGE_LENGTH).cloned().collect();
+        if lines.is_empty() {
+            return Act::Reply(400, json!({ "estado": 6, "mensaje": "No se encontraron datos" }).to_string());
+        }
+        let reply = format!(r#"{{"estado":0,"mensaje":"bien","total":{},"datos":[{}]}}"#, all.len(), lines.join(","));
+        reply_with(self.inquiring.as_ref(), 200, reply)
     }
 
     fn inquire(&self, body: &Value) -> Act {
@@ -159,16 +252,12 @@ impl Desk {
             Some(Fault::Oversized) => return oversized(),
             _ => {}
         }
-        let (status, reply) = match self.orders.get(&key) {
-            Some(Order { amount, company, payee, state, cause }) => (
-                200,
-                format!(
-                    r#"{{"estado":0,"mensaje":"bien","respuesta":{{"claveRastreo":"{}","estado":"{state}",
-                    "empresa":{company},"fechaOperacion":{},"cuentaBeneficiario":{payee},
-                    "monto":{amount},"causaDevolucion":{cause},"tsLiquidacion":null}}}}"#,
-                    key.0, key.1
-                ),
-            ),
+        let order = match body["tipoOrden"].as_str() {
+            Some("R") => self.incoming.get(&key).map(|order| order.to_json(&key.1)),
+            _ => self.orders.get(&key).map(|order| order.to_json(&key)),
+        };
+        let (status, reply) = match order {
+            Some(order) => (200, format!(r#"{{"estado":0,"mensaje":"bien","respuesta":{order}}}"#)),
             None => (400, json!({ "estado": 6, "mensaje": "No se encontraron datos" }).to_string()),
         };
         reply_with(self.inquiring.as_ref(), status, reply)

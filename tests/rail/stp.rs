@@ -83,7 +83,7 @@ fn settings(url: &str) -> Settings {
     }
 }
 
-fn rail(url: &str) -> Stp {
+pub(crate) fn rail(url: &str) -> Stp {
     Stp::new(settings(url)).unwrap().with_clock(Clock::fixed(MADE_AT))
 }
 
@@ -114,7 +114,7 @@ fn text(name: &str, value: &Value) -> String {
 }
 
 /// Whether the signature matches the body's fields.
-fn is_signed(body: &Value, fields: &[&str]) -> bool {
+pub(crate) fn is_signed(body: &Value, fields: &[&str]) -> bool {
     let values: Vec<_> = fields.iter().map(|name| text(name, &body[*name])).collect();
     let message = format!("||{}||", values.join("|"));
     let public = DecodingKey::from_rsa_raw_components(&KEY.n().to_bytes_be(), &KEY.e().to_bytes_be());

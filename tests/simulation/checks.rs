@@ -20,6 +20,7 @@ pub(crate) fn complaints(result: &RunResult) -> Vec<String> {
     let tables = result.model.tables();
     check_money(&tables, &mut complaints);
     check_statuses(&tables, &mut complaints);
+    check_orders(&tables, &mut complaints);
     check_holds(&tables, &mut complaints);
     check_accounts(&tables, &result.opened, &mut complaints);
     check_chains(&tables, &mut complaints);
@@ -67,6 +68,7 @@ fn check_money(tables: &Tables, complaints: &mut Vec<String>) {
                 Kind::Spei if stored.new.credit_account_id == account(index) => transfer.amount.minor(),
                 Kind::Return if stored.new.credit_account_id == account(index) => transfer.amount.minor(),
                 Kind::Return if transfer.from_account_id == account(index) => -transfer.amount.minor(),
+                Kind::Received if stored.new.credit_account_id == account(index) => transfer.amount.minor(),
                 _ => 0,
             }
         });
@@ -90,9 +92,13 @@ fn check_money(tables: &Tables, complaints: &mut Vec<String>) {
             .filter(|stored| stored.new.kind == Kind::Return && stored.new.transfer.from_account_id == SPEI_ACCOUNT)
             .map(|stored| stored.new.transfer.amount.minor())
             .sum();
+        let received = |is_one: fn(Status) -> bool| {
+            let orders = tables.transfers.values().filter(|it| it.new.kind == Kind::Received && is_one(it.status()));
+            orders.map(|stored| stored.new.transfer.amount.minor()).sum::<i64>()
+        };
         let expected = match bank {
-            SPEI_ACCOUNT => of(Status::Completed) - returned,
-            IN_TRANSIT_ACCOUNT => of(Status::Pending),
+            SPEI_ACCOUNT => of(Status::Completed) - returned - received(|status| status != Status::Failed),
+            IN_TRANSIT_ACCOUNT => of(Status::Pending) + received(|status| status == Status::Pending),
             _ => -OPENING * OWNERS.len() as i64,
         };
         if posted != expected {
@@ -176,6 +182,22 @@ fn check_accounts(tables: &Tables, opened: &[OpenedAccount], complaints: &mut Ve
             _ => credited == SPEI_ACCOUNT,
         };
         if !is_right {
+            complaints.push(format!("{:?} credited {credited}", stored.new));
+        }
+    }
+}
+
+/// Each order of another bank moved once: to the account with its number, or back.
+fn check_orders(tables: &Tables, complaints: &mut Vec<String>) {
+    for (id, stored) in tables.transfers.iter().filter(|(_, it)| it.new.kind == Kind::Received) {
+        let order = stored.new.order.as_ref().unwrap();
+        let own = Clabe::read(&order.payee_number).and_then(|number| tables.issued.get(&number)).copied();
+        let credited = stored.new.credit_account_id;
+        let is_right = match stored.status() {
+            Status::Completed => own == Some(credited),
+            _ => credited == IN_TRANSIT_ACCOUNT && stored.new.owner.is_empty(),
+        };
+        if !is_right || order.transfer_id() != *id {
             complaints.push(format!("{:?} credited {credited}", stored.new));
         }
     }

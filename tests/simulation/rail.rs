@@ -2,15 +2,18 @@
 
 use std::time::Duration;
 
-use caudal::domain::transfer::{Reason, Report};
-use caudal::ledger::{Command, Outcome, PaymentReport};
+use caudal::domain::money::Money;
+use caudal::domain::remittance::Remittance;
+use caudal::domain::transfer::{Kind, RailName, Reason, Report};
+use caudal::ledger::{Command, Outcome, PaymentReport, Receive, SPEI_ACCOUNT};
 use caudal::rail::simulated::{Behaviour, Simulated};
-use caudal::rail::{Notification, Payment, PaymentStatus, Rail as _};
+use caudal::rail::{IncomingOrder, Notification, Payment, PaymentStatus, Rail as _};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use crate::world::{HOSTS, World};
+use crate::tables::Tables;
+use crate::world::{HOSTS, World, range};
 
 impl World {
     /// Sends pending payments, and delivers each notification until a host accepts it.
@@ -24,6 +27,7 @@ impl World {
             late: 10,
             silent: 0,
             disordered: 20,
+            answered: 0,
         };
         let rail = Simulated::new(behaviour, sender);
         let receive = async {
@@ -38,6 +42,7 @@ impl World {
                     // Sending is idempotent.
                     let _ = rail.send(&payment).await;
                 }
+                self.send_orders_back().await;
             }
         };
         tokio::join!(receive, send);
@@ -62,10 +67,54 @@ impl World {
                 remittance: new.transfer.remittance.clone(),
             }
         };
-        tables.payments.iter().map(payment).collect()
+        let is_payment = |id: &&Uuid| tables.transfers[*id].new.kind == Kind::Spei;
+        tables.payments.iter().filter(is_payment).map(payment).collect()
     }
 
-    async fn deliver(self, Notification { tracking_key, status }: Notification) {
+    /// One attempt for each.
+    async fn send_orders_back(&self) {
+        let is_return = |tables: &Tables, id: &Uuid| tables.transfers[id].new.kind == Kind::Received;
+        let returns: Vec<Uuid> = {
+            let tables = self.store.model.tables();
+            tables.payments.iter().filter(|id| is_return(&tables, id)).copied().collect()
+        };
+        for transfer_id in returns {
+            let report = PaymentReport {
+                transfer_id,
+                account_id: SPEI_ACCOUNT,
+                payee_account_id: None,
+                report: Report::Returned,
+                reason: Reason::parse("01"),
+                return_id: self.new_id(),
+                by_hand: None,
+            };
+            let _ = self.submit(self.chance.pick(HOSTS), Command::Report(report)).await;
+        }
+    }
+
+    /// Orders of other banks, some of them several times and with another amount, to accounts, to a number that a user typed
+    /// and to numbers that nobody has, or not yet.
+    pub(crate) async fn receive_orders(self) {
+        loop {
+            self.chance.pause(Duration::from_secs(2)).await;
+            let order = IncomingOrder {
+                tracking_key: format!("K{}", self.chance.pick(20)),
+                operating_date: self.now().date(),
+                institution: 40_012,
+                amount: Money::from_minor(1 + self.chance.pick(3) as i64),
+                payer_name: None,
+                payer_number: None,
+                payee_name: None,
+                payee_number: range().pick(self.chance.pick(20) as u128).to_string(),
+                remittance: Remittance::NONE,
+            };
+            let receive = Receive { rail: RailName::Simulated, order };
+            let _ = self.submit(self.chance.pick(HOSTS), Command::Receive(receive)).await;
+        }
+    }
+
+    async fn deliver(self, notification: Notification) {
+        let Notification::Payment { tracking_key, status } = notification else { return };
         let (report, reason) = match status {
             PaymentStatus::Accepted => return,
             PaymentStatus::Settled => (Report::Settled, None),

@@ -3,13 +3,14 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use caudal::domain::clabe::Clabe;
 use caudal::domain::rules::{Facts, Verdict};
 use caudal::domain::transfer::{RailEvent, Status};
-use caudal::ledger::Command;
 use caudal::ledger::apply::apply;
 use caudal::ledger::batch::{Context, NoVerdict, Policy, State};
 use caudal::ledger::chain::{ChainKey, Seal};
 use caudal::ledger::writer::Writer;
+use caudal::ledger::{Command, IN_TRANSIT_ACCOUNT, Receive};
 use uuid::Uuid;
 
 use crate::tables::{LOADS, Model, Tables, write};
@@ -46,6 +47,16 @@ fn decide_again(again: &Model, tables: &Tables, seal: &Seal) -> Result<(), Strin
     }
     let mut state = State::default();
     LOADS.iter().for_each(|load| load(&again.tables(), &commands, &writer, &context, &mut state));
+    // Whether a number had been issued by then.
+    for command in &commands {
+        let Command::Receive(Receive { order, .. }) = command else { continue };
+        let credited = tables.transfers[&order.transfer_id()].new.credit_account_id;
+        if credited == IN_TRANSIT_ACCOUNT
+            && let Some(number) = Clabe::read(&order.payee_number)
+        {
+            state.issued.remove(&number);
+        }
+    }
     for (order, read) in &orders {
         let user = state.users.get_mut(&order.owner).unwrap();
         (user.per_transfer_limit, user.per_day_limit) = (read.per_transfer_limit, read.per_day_limit);

@@ -157,7 +157,7 @@ fn load_facts(tables: &Tables, commands: &[Command], writer: &Writer, context: &
 
 fn load_balances(tables: &Tables, commands: &[Command], writer: &Writer, state: &mut State) {
     let own = [FUNDING_ACCOUNT, SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT].map(|id| (id, writer.stripe));
-    let named = commands.iter().filter(|command| !matches!(command, Command::Open(_))).map(Command::account_id);
+    let named = commands.iter().filter(|command| !matches!(command, Command::Open(_))).filter_map(Command::account_id);
     let payees = commands.iter().filter_map(Command::payee_account_id);
     for key in named.chain(payees).map(|id| (id, CUSTOMER_STRIPE)).chain(own) {
         if let (Some(balance), Some(facts)) = (tables.balances.get(&key), tables.accounts.get(&key.0)) {
@@ -196,8 +196,12 @@ fn load_transfers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context
     for command in commands {
         let Command::Report(report) = command else { continue };
         let id = report.transfer_id;
-        let Some(stored) = tables.transfers.get(&id).filter(|stored| stored.new.kind == Kind::Spei) else { continue };
+        let Some(stored) = tables.transfers.get(&id).filter(|it| [Kind::Spei, Kind::Received].contains(&it.new.kind))
+        else {
+            continue;
+        };
         let transfer = ReportedTransfer {
+            kind: stored.new.kind,
             owner: stored.new.owner.clone(),
             account_id: stored.new.transfer.from_account_id,
             payee_account_id: (stored.new.rail == Some(RailName::OnUs)).then_some(stored.new.credit_account_id),
@@ -215,6 +219,12 @@ fn load_transfers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context
 fn load_used(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, state: &mut State) {
     let is_used = |id: &Uuid| tables.transfers.contains_key(id) || tables.holds.contains_key(id);
     state.used.extend(commands.iter().filter_map(Command::chosen_id).filter(is_used));
+    for command in commands {
+        let Command::Receive(receive) = command else { continue };
+        let id = receive.order.transfer_id();
+        let order = tables.transfers.get(&id).and_then(|stored| stored.new.order.clone());
+        state.received.extend(order.map(|order| (id, order)));
+    }
 }
 
 fn load_issued(tables: &Tables, commands: &[Command], _: &Writer, context: &Context, state: &mut State) {
@@ -224,6 +234,11 @@ fn load_issued(tables: &Tables, commands: &[Command], _: &Writer, context: &Cont
     });
     let range = context.terms.on_us;
     let payees = state.payees.values().filter_map(|payee| Clabe::read(&payee.number));
+    let incoming = commands.iter().filter_map(|command| match command {
+        Command::Receive(receive) => Clabe::read(&receive.order.payee_number),
+        _ => None,
+    });
+    let new = new.chain(incoming);
     let wanted: BTreeSet<_> =
         new.chain(payees.filter(|clabe| range.is_some_and(|range| range.is_same_bank(*clabe)))).collect();
     for clabe in wanted {
@@ -331,7 +346,7 @@ pub(crate) fn write(tables: &mut Tables, batch: &Batch, seal: &Seal) -> Result<(
     for new in &batch.transfers {
         let id = new.transfer.transfer_id;
         let is_new = !tables.transfers.contains_key(&id);
-        holds("transfer_pkey", is_new, Refusal::Constraint("transfer_pkey"))?;
+        holds("transfer_pkey", is_new, Refusal::Race)?;
         let once = new.returns.is_none() || !tables.transfers.values().any(|other| other.new.returns == new.returns);
         holds("transfer_returns", once, Refusal::Race)?;
         debited += usize::from(batch.entries.iter().any(|entry| {

@@ -136,6 +136,7 @@ pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -
         tokio::spawn(world.clone().freeze_accounts()),
         tokio::spawn(world.clone().reverse_transfers()),
         tokio::spawn(world.clone().expire_holds()),
+        tokio::spawn(world.clone().receive_orders()),
     ];
     let mut clients = JoinSet::new();
     for client in 0..CLIENTS {
@@ -149,6 +150,7 @@ pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -
     faults.abort();
     operators[0].abort();
     operators[1].abort();
+    operators[3].abort();
     world.store.is_faulty.store(false, Relaxed);
     world.store.is_down.store(false, Relaxed);
     world.restart_hosts().await;

@@ -4,7 +4,7 @@
 use caudal::domain::money::Money;
 use caudal::domain::remittance::Remittance;
 use caudal::domain::rules::{Facts, Verdict};
-use caudal::domain::transfer::{RailEvent, RailName, Report, Status, Transfer};
+use caudal::domain::transfer::{Kind, RailEvent, RailName, Report, Status, Transfer};
 use caudal::ledger::apply::apply;
 use caudal::ledger::batch::{Balance, Batch, Context, NoVerdict, Payee, Policy, ReportedTransfer, State, Terms};
 use caudal::ledger::chain::ChainKey;
@@ -145,6 +145,7 @@ impl Author {
     /// One payment in ten is rejected.
     fn report(&mut self, transfer: &Transfer, owner: &str) -> Command {
         let reported = ReportedTransfer {
+            kind: Kind::Spei,
             owner: owner.to_owned(),
             account_id: transfer.from_account_id,
             payee_account_id: None,

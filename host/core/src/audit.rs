@@ -124,7 +124,7 @@ const LIMITS: [&str; 14] = [
     "idle-connections",
 ];
 
-const NOTICE_REASONS: [&str; 3] = ["not-json", "malformed", "unknown-payment"];
+const NOTICE_REASONS: [&str; 5] = ["not-json", "malformed", "unknown-payment", "out-of-date", "too-many"];
 
 /// Tells of refused requests.
 pub struct Refusals {

@@ -41,7 +41,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
 
 use crate::audit::{self, Event};
-use crate::config::{Cli, Command, PolicyCommand, exposed_secret};
+use crate::config::{Cli, Command, PolicyCommand, SimulatedRail, exposed_secret};
 use crate::db::{durability, session};
 use crate::telemetry::{Lines, SPANS, Telemetry};
 
@@ -96,6 +96,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Limits(limits) => limits::run(&cli.common, limits).await,
             Command::Holder(holder) => holder::run(&cli.common, holder).await,
             Command::Payments(payments) => payments::run(&cli.common, payments).await,
+            Command::Rail(SimulatedRail::Receive(order)) => rail::receive(&cli.common, order).await,
             Command::Reconcile(reconcile) => reconcile::run(&cli.common, reconcile).await,
             Command::Reverse(decision) => payments::reverse(&cli.common, decision).await,
             Command::Approvals(approvals) => approvals::run(&cli.common, approvals).await,

@@ -31,6 +31,7 @@ pub(super) async fn run(common: &Common, payments: Payments) -> Result<ExitCode>
 
 const COLUMNS: &[Column<Value>] = &[
     ("TRANSACTION", |it| text(&it["transactionId"])),
+    ("KIND", |it| text(&it["kind"])),
     ("TRACKING KEY", |it| text(&it["trackingKey"])),
     ("MXN", |it| pesos(&it["amount"])),
     ("RAIL", |it| text(&it["rail"])),

@@ -81,6 +81,41 @@ pub struct Fund {
     pub admin: Admin,
 }
 
+/// What the simulated rail can be made to do.
+#[derive(Debug, Subcommand)]
+pub enum SimulatedRail {
+    /// Send an order of another bank to an account
+    Receive(ReceiveOrder),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Prints the tracking key. The host then takes it for an order of any other bank: it asks the rail, and \
+                        credits the account. What it cannot credit it sends back."
+)]
+pub struct ReceiveOrder {
+    /// Account number that the bank issued
+    #[arg(long)]
+    pub to: String,
+    /// Amount in MXN, for example 100.00
+    #[arg(long)]
+    pub amount: String,
+    /// Who sends it
+    #[arg(long)]
+    pub from_name: Option<String>,
+    /// From which account number
+    #[arg(long)]
+    pub from_number: Option<String>,
+    /// From which bank, for example Banorte [default: BBVA]
+    #[arg(long)]
+    pub from_bank: Option<String>,
+    /// What the sender tells the payee
+    #[arg(long)]
+    pub concept: Option<String>,
+    #[command(flatten)]
+    pub admin: Admin,
+}
+
 #[derive(Debug, Args)]
 #[command(
     after_help = "Takes effect from the next transfer, without a restart. A frozen account can still receive money."

@@ -59,6 +59,9 @@ pub struct Rail {
     /// Percentage of settled payments that the simulated rail returns later
     #[arg(long, env = "CAUDAL_SIMULATED_RETURNED", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=100))]
     pub simulated_returned: u8,
+    /// Percentage of payments from issued numbers that the simulated rail answers with an order to their sender
+    #[arg(long, env = "CAUDAL_SIMULATED_ANSWERED", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub simulated_answered: u8,
     /// URL of STP's API, for example `https://prod.stpmex.com`
     #[arg(long, env = "CAUDAL_STP_URL")]
     pub stp_url: Option<String>,

@@ -21,6 +21,7 @@ pub(crate) mod stage {
     pub(crate) const EVENT_STREAMS: &str = "event-streams";
     pub(crate) const PUSHES: &str = "pushes";
     pub(crate) const REPLAYS: &str = "replays";
+    pub(crate) const NOTICES: &str = "notices";
 
-    pub(crate) const ALL: [&str; 6] = [LEDGER, DATABASE, COMPONENTS, EVENT_STREAMS, PUSHES, REPLAYS];
+    pub(crate) const ALL: [&str; 7] = [LEDGER, DATABASE, COMPONENTS, EVENT_STREAMS, PUSHES, REPLAYS, NOTICES];
 }

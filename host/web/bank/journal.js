@@ -87,6 +87,31 @@ export function followJournal({ signal, onNews, onOpen = () => {}, onLost = () =
   });
 }
 
+/**
+ * Calls `onMoney` when another bank sends money from now on, and when it may have meanwhile.
+ * @param {{ signal: AbortSignal, onMoney: () => void }} about
+ */
+export function followMoney({ signal, onMoney }) {
+  /** @type {string | null} */
+  let place = null;
+  let wasLost = false;
+  return follow({
+    signal,
+    cursorNow: () => place,
+    onOpen: () => {
+      if (wasLost && place === null) onMoney();
+      wasLost = true;
+    },
+    onMessage: (id, events) => {
+      place = id ?? place;
+      if (events.some(({ type }) => type === "received")) onMoney();
+    },
+    onLost: (problem) => {
+      if (problem.status === 400 || problem.status === 410) place = null;
+    },
+  });
+}
+
 /** Waits, but not for long, until the reasons of these transfers are known. @param {string[]} ids @param {AbortSignal} signal */
 export async function replay(ids, signal) {
   const missing = () => ids.some((id) => !outcomes.has(id));

@@ -3,13 +3,13 @@
 /** @import { Child } from "../shared/dom.js" */
 /** @import { Movement, TransferState } from "./types.js" */
 import { h } from "../shared/dom.js";
-import { money, signedMoney } from "./drawing.js";
+import { money, number, signedMoney } from "./drawing.js";
 import { reasonOf } from "./journal.js";
 import { hasText, t } from "./words.js";
 
 /** @param {Movement} movement */
-export function nameOf({ entry: { type, beneficiaryName } }) {
-  const name = beneficiaryName ?? t("history.unnamed");
+export function nameOf({ entry: { type, beneficiaryName, payerName, payerBank } }) {
+  const name = beneficiaryName ?? payerName ?? payerBank ?? t("history.unnamed");
   // A later ledger may have types that this page has no words for.
   return hasText(`entry.${type}`) ? t(`entry.${type}`, { name }) : t("entry.other");
 }
@@ -20,6 +20,11 @@ export function linkOf(movement) {
   const name = nameOf(movement);
   return transactionId ? h("a", { href: `#/history/receipt?id=${transactionId}` }, name) : name;
 }
+
+/** Where money from another bank comes from, or null. @param {Movement} movement */
+export const payerLine = ({ entry: { payerBank, payerAccountNumber } }) =>
+  payerBank &&
+  h("p.hint.whole", `${t("history.payer")}: ${payerBank}`, payerAccountNumber && [" ", number(payerAccountNumber)]);
 
 /** Why money did not arrive or came back, or null. @param {Movement} movement */
 export function reasonFor({ entry: { type, transactionId }, state }) {

@@ -9,6 +9,7 @@ import { lastFour } from "./clabe.js";
 import { isUnsettled, startWith } from "./draft.js";
 import { money, notice, number, streams, typeName } from "./drawing.js";
 import { drawLately } from "./home.js";
+import { followMoney } from "./journal.js";
 import { known, loadAccounts } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { drawNews } from "./schedule-notices.js";
@@ -171,18 +172,27 @@ export const accountsScreen = {
   title: () => t("accounts.title"),
   draw(place, tools) {
     place.classList.add("wide");
-    return drawLoaded(place, {
+    const draw = () =>
+      drawLoaded(place, {
+        signal: tools.signal,
+        load: async () => {
+          const late = loadSchedules().catch(() => []);
+          const inTime = Promise.race([late, timeout(NEWS_TIMEOUT_MS)]);
+          const [accounts, news] = await Promise.all([loadAccounts(), inTime]);
+          return { accounts, news, late };
+        },
+        fallback: () => known.accounts && { accounts: known.accounts },
+        seenAt: () => known.accountsAt,
+        draw: (found) => drawHome(found, tools),
+        summary: ({ accounts }) => counted("accounts.count", accounts.length),
+      });
+    followMoney({
       signal: tools.signal,
-      load: async () => {
-        const late = loadSchedules().catch(() => []);
-        const inTime = Promise.race([late, timeout(NEWS_TIMEOUT_MS)]);
-        const [accounts, news] = await Promise.all([loadAccounts(), inTime]);
-        return { accounts, news, late };
+      onMoney: () => {
+        announce(t("home.received"));
+        draw();
       },
-      fallback: () => known.accounts && { accounts: known.accounts },
-      seenAt: () => known.accountsAt,
-      draw: (found) => drawHome(found, tools),
-      summary: ({ accounts }) => counted("accounts.count", accounts.length),
     });
+    return draw();
   },
 };

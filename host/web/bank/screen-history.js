@@ -6,9 +6,10 @@ import { button, focusOn, h, show } from "../shared/dom.js";
 import { asProblem } from "../shared/problem.js";
 import { announce } from "./announce.js";
 import { money, number, problemNotice, typeName } from "./drawing.js";
+import { followMoney } from "./journal.js";
 import { known, loadAccounts } from "./known.js";
 import { drawLoaded } from "./loading.js";
-import { drawState, linkOf, reasonFor, sumOf } from "./movements.js";
+import { drawState, linkOf, payerLine, reasonFor, sumOf } from "./movements.js";
 import { remittanceLine } from "./remittance.js";
 import { pathNow } from "./router.js";
 import { openStatement } from "./statement.js";
@@ -36,6 +37,7 @@ function drawMovement(movement) {
     h("p.hint", h("time", { datetime: createdAt }, clock(new Date(createdAt))), drawState(state)),
     h("p.hint.after", t("history.balance"), " ", money(balance)),
     reason && h("p.hint.whole", t("receipt.reason", { reason })),
+    payerLine(movement),
     remittanceLine(entry),
     speiReference && h("p.hint.whole", `${t("receipt.reference")}: `, h("code", speiReference)),
   );
@@ -236,6 +238,7 @@ function drawHistory(accounts, account, signal) {
     read(true);
   });
   read();
+  followMoney({ signal, onMoney: () => read() });
   return [
     drawChoice(accounts, account),
     h(

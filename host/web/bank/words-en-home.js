@@ -21,6 +21,7 @@ export default {
   "home.transfer-to": "Transfer to",
   "home.payees.empty": "Add someone, and you can start a transfer to them from here with one tap.",
   "home.payees.all": "See all payees",
+  "home.received": "You received money: your balance has been updated.",
   "home.movements": "Recent transactions",
   "home.movements.empty": "Money that comes in and goes out will appear here.",
   "home.movements.some": "From your first {most} accounts.",

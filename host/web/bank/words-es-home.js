@@ -21,6 +21,7 @@ export default {
   "home.transfer-to": "Transferir a",
   "home.payees.empty": "Agrega a alguien y podrás empezar aquí una transferencia con un toque.",
   "home.payees.all": "Ver todos los beneficiarios",
+  "home.received": "Recibiste dinero: tu saldo se actualizó.",
   "home.movements": "Movimientos recientes",
   "home.movements.empty": "Aquí verás el dinero que entre y el que salga.",
   "home.movements.some": "De tus primeras {most} cuentas.",

@@ -7,8 +7,9 @@ use sqlx::PgConnection;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
-use super::transfers::read_remittance;
+use super::transfers::{read_payer, read_remittance};
 use crate::domain::bank_account::CUSTOMER_STRIPE;
+use crate::domain::incoming::Payer;
 use crate::domain::money::Money;
 use crate::domain::remittance::Remittance;
 
@@ -20,12 +21,14 @@ pub struct Entry {
     /// Negative for a debit.
     pub delta: Money,
     pub balance_after: Money,
-    /// Kind of the transfer; `None` for one that another customer sent.
+    /// Kind of the transfer; `None` for one that another customer of this bank sent.
     pub kind: Option<String>,
     /// The user's transfer; for a return, the transfer that was returned. `None` for any other credit.
     pub transfer_id: Option<Uuid>,
     /// Name at the time of the user's transfer.
     pub beneficiary_name: Option<String>,
+    /// Of an order of another bank.
+    pub payer: Option<Payer>,
     /// Clave de rastreo.
     pub spei_reference: Option<String>,
     /// What the sender told the payee, whichever of them the user is.
@@ -102,8 +105,9 @@ pub async fn list_entries(
             case when not received.from_customer then t.kind end as kind,
             case when received.from_customer then null when t.kind = 'spei' then t.transfer_id else t.returns end
                 as transfer_id,
-            case when not received.from_customer then coalesce(t.beneficiary_name, sent.beneficiary_name) end
-                as beneficiary_name,
+            case when not received.from_customer and t.kind <> 'received'
+                then coalesce(t.beneficiary_name, sent.beneficiary_name) end as beneficiary_name,
+            t.payer_name, t.payer_account_number, t.payer_institution,
             coalesce(t.spei_reference, sent.spei_reference) as spei_reference,
             coalesce(t.concept, sent.concept) as concept,
             coalesce(t.numeric_reference, sent.numeric_reference) as numeric_reference
@@ -130,6 +134,7 @@ pub async fn list_entries(
         kind: row.kind,
         transfer_id: row.transfer_id,
         beneficiary_name: row.beneficiary_name,
+        payer: read_payer(row.payer_name, row.payer_account_number, row.payer_institution),
         spei_reference: row.spei_reference,
         remittance: read_remittance(row.concept, row.numeric_reference),
     });

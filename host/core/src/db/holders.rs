@@ -24,7 +24,7 @@ pub async fn find(db: &mut PgConnection, owner: &str) -> Result<Option<String>, 
 
 /// The verified name of the holder of an issued number: `None` if it was not issued, `Some(None)` if there is no such
 /// name, or somebody altered it.
-pub(crate) async fn find_issued(
+pub async fn find_issued(
     db: &mut PgConnection,
     key: &ChainKey,
     number: Clabe,

@@ -6,7 +6,10 @@ use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use super::transfers::{read_payer, read_remittance};
+use crate::domain::incoming::Payer;
 use crate::domain::money::Money;
+use crate::domain::remittance::Remittance;
 use crate::domain::transfer::Kind;
 
 /// How far the ledger was read.
@@ -76,12 +79,16 @@ pub struct Event {
     /// The user's account: debited by a SPEI transfer, credited by every other kind.
     pub account_id: Uuid,
     pub amount: Money,
-    /// Name at the time of the transfer.
+    /// Name at the time of the user's transfer.
     pub beneficiary_name: Option<String>,
     /// Clave de rastreo.
     pub spei_reference: Option<String>,
     /// For a return: the transfer that was returned.
     pub returns: Option<Uuid>,
+    /// Of an order of another bank.
+    pub payer: Option<Payer>,
+    /// What the sender tells the payee.
+    pub remittance: Remittance,
 }
 
 /// The present history, named for the record that began it, and the lowest stripe of a chain that is not closed.
@@ -141,6 +148,11 @@ struct Row {
     beneficiary_name: Option<String>,
     spei_reference: Option<String>,
     returns: Option<Uuid>,
+    payer_name: Option<String>,
+    payer_account_number: Option<String>,
+    payer_institution: Option<i32>,
+    concept: Option<String>,
+    numeric_reference: Option<i32>,
 }
 
 impl Row {
@@ -162,6 +174,8 @@ impl Row {
             beneficiary_name: self.beneficiary_name,
             spei_reference: self.spei_reference,
             returns: self.returns,
+            payer: read_payer(self.payer_name, self.payer_account_number, self.payer_institution),
+            remittance: read_remittance(self.concept, self.numeric_reference),
         })
     }
 }
@@ -190,7 +204,8 @@ pub async fn read(db: &mut PgConnection, from: &Position, batches: i64) -> Resul
         select p.stripe, p.seq, v.transfer_id as "transfer_id?", v.ordinal as "ordinal?", v.status as "status?",
             v.reason, v.created_at as "created_at?", t.owner as "owner?", t.kind as "kind?",
             t.debit_account_id as "debit_account_id?", t.credit_account_id as "credit_account_id?", t.amount as "amount?",
-            t.beneficiary_name, t.spei_reference, t.returns
+            case when t.kind <> 'received' then t.beneficiary_name end as beneficiary_name, t.spei_reference, t.returns,
+            t.payer_name, t.payer_account_number, t.payer_institution, t.concept, t.numeric_reference
         from page p
         left join lateral unnest(p.transfer_ids) as ids (transfer_id) on true
         left join transfer_event v on v.transfer_id = ids.transfer_id and v.chain_id = p.chain_id and v.seq = p.seq
@@ -259,7 +274,8 @@ pub(crate) async fn read_of(
         select c.stripe, v.seq, v.transfer_id, v.ordinal as "ordinal?", v.status as "status?", v.reason,
             v.created_at as "created_at?", t.owner as "owner?", t.kind as "kind?",
             t.debit_account_id as "debit_account_id?", t.credit_account_id as "credit_account_id?", t.amount as "amount?",
-            t.beneficiary_name, t.spei_reference, t.returns
+            case when t.kind <> 'received' then t.beneficiary_name end as beneficiary_name, t.spei_reference, t.returns,
+            t.payer_name, t.payer_account_number, t.payer_institution, t.concept, t.numeric_reference
         from touched
         cross join lateral (select * from transfer where transfer_id = touched.transfer_id limit 1) as t
         join transfer_event v on v.transfer_id = t.transfer_id

@@ -2,6 +2,8 @@
 //! what has to be remembered about each that was handed over.
 
 pub(crate) mod inquiries;
+pub mod notices;
+pub(crate) mod returns;
 pub(crate) mod seals;
 
 use std::time::Duration;
@@ -67,7 +69,7 @@ pub(crate) async fn claim(
             select coalesce($2, clock_timestamp()) as now
         ), due as (
             select transfer_id from rail_payment
-            where rail = $1 and due_at <= (select now from clock) and parked_at is null
+            where rail = $1 and owner <> '' and due_at <= (select now from clock) and parked_at is null
             order by turn, due_at limit $4 for update skip locked
         ), claimed as (
             update rail_payment p set due_at = now + make_interval(secs => $3), attempts = least(attempts, $6) + 1
@@ -135,7 +137,7 @@ pub(crate) async fn hand_over(
 /// Makes an attempt due after a pause, after one that failed with `error`, if it did.
 pub(crate) async fn postpone(
     db: &mut PgConnection,
-    DuePayment { payment, attempts, .. }: &DuePayment,
+    (transfer_id, attempts): (Uuid, i32),
     (fixed_at, pause): (Option<OffsetDateTime>, Duration),
     error: Option<&str>,
 ) -> Result<(), sqlx::Error> {
@@ -144,7 +146,7 @@ pub(crate) async fn postpone(
         update rail_payment set due_at = coalesce($2, clock_timestamp()) + make_interval(secs => $3), last_error = $4
         where transfer_id = $1 and attempts = $5 + 1
         "#,
-        payment.transfer_id,
+        transfer_id,
         fixed_at,
         pause.as_secs_f64(),
         error,
@@ -212,15 +214,16 @@ pub(crate) async fn overdue(db: &mut PgConnection, since: OffsetDateTime) -> Res
     overdue.fetch_one(db).await
 }
 
-/// A payment that its rail has not decided.
+/// A payment that its rail has not decided, or an incoming order that is to be sent back.
 #[derive(Debug)]
 pub struct PendingPayment {
     pub transfer_id: Uuid,
+    pub is_incoming: bool,
     pub tracking_key: String,
     pub amount: i64,
     pub rail: String,
     pub created_at: OffsetDateTime,
-    /// `None` if it was never handed over.
+    /// `None` if it was never handed over. Of an incoming order, its own.
     pub operating_date: Option<Date>,
     pub attempts: i32,
     pub due_at: OffsetDateTime,
@@ -234,7 +237,7 @@ pub async fn list(db: &mut PgConnection, limit: i64) -> Result<Vec<PendingPaymen
         PendingPayment,
         r#"
         select transfer_id, t.spei_reference as "tracking_key!", t.amount, p.rail, t.created_at,
-            o.operating_date as "operating_date?", p.attempts, p.due_at, p.parked_at, p.last_error
+            t.kind = 'received' as "is_incoming!", coalesce(o.operating_date, t.operating_date) as "operating_date?", p.attempts, p.due_at, p.parked_at, p.last_error
         from rail_payment p join transfer t using (transfer_id) left join rail_order o using (transfer_id)
         order by p.parked_at is null, t.created_at, transfer_id
         limit $1
@@ -254,6 +257,9 @@ pub struct SeenPayment {
     pub(crate) payee_number: String,
     pub(crate) tracking_key: String,
     pub status: String,
+    /// Whether another bank sent it to this one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_incoming: bool,
     /// What the rail said last, if that decided nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) last_answer: Option<String>,
@@ -262,10 +268,10 @@ pub struct SeenPayment {
 pub async fn see(db: &mut PgConnection, transfer_id: Uuid) -> Result<Option<SeenPayment>, sqlx::Error> {
     let row = sqlx::query!(
         r#"
-        select amount, beneficiary_name as "payee!", beneficiary_account_number as "number!",
-            spei_reference as "tracking_key!", status, p.last_error as "last_error?"
+        select amount, coalesce(beneficiary_name, '') as "payee!", beneficiary_account_number as "number!",
+            spei_reference as "tracking_key!", status, kind = 'received' as "is_incoming!", p.last_error as "last_error?"
         from transfer t left join rail_payment p using (transfer_id)
-        where transfer_id = $1 and kind = 'spei'
+        where transfer_id = $1 and kind in ('spei', 'received')
         "#,
         transfer_id,
     );
@@ -275,6 +281,7 @@ pub async fn see(db: &mut PgConnection, transfer_id: Uuid) -> Result<Option<Seen
         payee_number: row.number,
         tracking_key: row.tracking_key,
         status: row.status,
+        is_incoming: row.is_incoming,
         last_answer: row.last_error,
     }))
 }

@@ -55,6 +55,7 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     // The rail's queue, which is emptied.
     ("rail_order", "insert, update (sent_at, inquire_at, inquired_at, inquiries), delete", Reads),
     ("rail_payment", "insert, update (attempts, due_at, last_error, parked_at), delete", Reads),
+    ("incoming_notice", "insert, update (attempts, due_at), delete", Ignores),
     (
         "reconciliation",
         "insert, update (attempt_at, made_at, matched, missing_here, missing_there, different, duplicated, differences)",

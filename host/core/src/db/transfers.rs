@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::{Position, unknown_text};
 use crate::domain::clabe::Clabe;
+use crate::domain::incoming::Payer;
 use crate::domain::money::Money;
 use crate::domain::remittance::Remittance;
 use crate::domain::transfer::{Status, Transfer};
@@ -153,6 +154,11 @@ pub(crate) async fn find_answer(
         key,
     );
     Ok(row.fetch_optional(db).await?.map(|row| row.transfer_id.ok_or(row.code)))
+}
+
+/// `None` without an institution, which every incoming order has.
+pub(crate) fn read_payer(name: Option<String>, number: Option<String>, institution: Option<i32>) -> Option<Payer> {
+    Some(Payer { name, number, institution: institution?.try_into().ok()? })
 }
 
 pub(crate) fn read_remittance(concept: Option<String>, numeric_reference: Option<i32>) -> Remittance {

@@ -29,6 +29,13 @@ pub fn institution(code: &str) -> Option<u32> {
     Some(kind + number)
 }
 
+/// What customers call the institution with this SPEI code, if it is known.
+pub fn institution_name(spei_code: u32) -> Option<&'static str> {
+    let code = format!("{:03}", spei_code % 1_000);
+    let name = name(&code).filter(|_| institution(&code) == Some(spei_code))?;
+    Some(public_name(name).unwrap_or(name))
+}
+
 /// The code of the institution that `label` names, as one of its words or as a whole; case and spaces are ignored.
 /// `None` if it names no known institution, or several.
 pub fn code(label: &str) -> Option<&'static str> {
@@ -107,6 +114,8 @@ mod tests {
         assert_eq!(BANKS.len(), 98);
         assert_eq!(name("646"), Some("STP"));
         assert_eq!(name("111"), None);
+        assert_eq!((institution_name(40_012), institution_name(37_166)), (Some("BBVA"), Some("Banco del Bienestar")));
+        assert_eq!((institution_name(90_012), institution_name(40_111)), (None, None));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use time::Date;
 
 use super::account_number::normalise;
+use super::banks;
 use super::money::Money;
 use super::remittance::{CONCEPT_CHARS_MAX, REFERENCE_MAX, Remittance};
 
@@ -44,6 +45,22 @@ pub struct IncomingOrder {
     /// Without spaces and hyphens. It may be anything: nothing is credited unless this bank issued it.
     pub payee_number: String,
     pub remittance: Remittance,
+}
+
+/// Who sent an order, as its bank says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Payer {
+    pub name: Option<String>,
+    pub number: Option<String>,
+    /// SPEI's code of the institution.
+    pub institution: u32,
+}
+
+impl Payer {
+    /// The institution's name, or its code if it is unknown.
+    pub fn bank(&self) -> String {
+        banks::institution_name(self.institution).map_or_else(|| self.institution.to_string(), str::to_owned)
+    }
 }
 
 impl OrderKey {

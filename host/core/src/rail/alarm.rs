@@ -25,7 +25,7 @@ impl Courier {
     /// Logs an error, which should page somebody, while there are such payments.
     pub(super) async fn watch(&self) {
         // Shown before they happen, so that an alert sees the first.
-        ["settled", "rejected", "missing", "undecided"]
+        ["settled", "rejected", "missing", "undecided", "changed"]
             .iter()
             .for_each(|report| drop(self.metrics.rail_contradictions.of([report])));
         let mut quiet_until = None;

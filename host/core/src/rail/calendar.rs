@@ -25,7 +25,7 @@ const INAUGURATION_YEAR: i32 = 2024;
 /// In years.
 const TERM_YEARS: i32 = 6;
 
-pub(super) fn operating_date(at: OffsetDateTime) -> Date {
+pub fn operating_date(at: OffsetDateTime) -> Date {
     let local = clock::mexico_city(at);
     let today = local.date();
     let has_rolled = is_business_day(today) && local.hour() >= ROLL_HOUR;

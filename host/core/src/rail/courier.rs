@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::calendar::{is_business_day, operating_date};
+use super::incoming::OrderNotice;
 use super::{Notification, Payment, PaymentStatus, Rail, RailError};
 use crate::clock::{CLOCK_SKEW_MAX, Clock};
 use crate::db::barrier::Barrier;
@@ -94,15 +95,16 @@ impl Courier {
         let receive = async {
             while let Some(notification) = notifications.recv().await {
                 if !self.accept(&notification).await {
-                    let Notification { tracking_key, status } = &notification;
-                    tracing::warn!(tracking_key, ?status, "a notification from the rail was lost");
+                    tracing::warn!(?notification, "a notification from the rail was lost");
                 }
             }
         };
         // Notices come after their payments settled, for most payments, and must not wait for those that do not.
         let payments = repeat("payments", || self.process_due());
         let inquiries = repeat("inquiries", || self.inquire_due());
-        tokio::join!(receive, payments, inquiries, self.watch());
+        let orders = repeat("incoming orders", || self.receive_due());
+        let returns = repeat("returns", || self.return_due());
+        tokio::join!(receive, payments, inquiries, orders, returns, self.watch(), self.reconcile());
     }
 
     /// Payments left unprocessed after an error become due again.
@@ -163,8 +165,9 @@ impl Courier {
             }
         };
         let (now, pause) = (self.clock.fixed_at(), retry_after(*attempts));
-        let postpone =
-            async |db: &mut sqlx::PgConnection| payments::postpone(db, due, (now, pause), error.as_deref()).await;
+        let postpone = async |db: &mut sqlx::PgConnection| {
+            payments::postpone(db, (transfer_id, *attempts), (now, pause), error.as_deref()).await
+        };
         within(self.db.acquire().await?, REPLY_TIME_MAX, postpone).await
     }
 
@@ -237,7 +240,11 @@ impl Courier {
 
     /// Reports a notification of a rail in this process to the ledger. False if that failed: the rail must send it
     /// again.
-    async fn accept(&self, Notification { tracking_key, status }: &Notification) -> bool {
+    async fn accept(&self, notification: &Notification) -> bool {
+        let (tracking_key, status) = match notification {
+            Notification::Payment { tracking_key, status } => (tracking_key, status),
+            Notification::Incoming(key) => return matches!(self.notice_incoming(key).await, Ok(OrderNotice::Kept)),
+        };
         match self.noticed(tracking_key).await {
             Ok(Some(noticed)) => self.book(noticed.transfer_id, noticed.account_id, status).await != Some(false),
             Ok(None) => true,
@@ -276,29 +283,37 @@ impl Courier {
     /// Whether the ledger processed the report.
     async fn report(&self, report: PaymentReport) -> bool {
         let transfer_id = report.transfer_id;
+        match self.submit(&Command::Report(report.clone())).await {
+            Some(Outcome::StatusUnchanged(status)) => {
+                self.had_no_effect(&report, status);
+                true
+            }
+            Some(Outcome::StatusChanged(_) | Outcome::Returned) => true,
+            Some(outcome) => {
+                tracing::error!(%transfer_id, ?outcome, "the rail's report cannot be booked");
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// `None` if the ledger did not answer. What rails say is idempotent, so submitting it again is safe even if the
+    /// outcome is unknown.
+    pub(super) async fn submit(&self, command: &Command) -> Option<Outcome> {
         for _ in 0..SUBMISSIONS_MAX {
-            match self.ledger.submit(Command::Report(report.clone())).await {
-                Ok(Outcome::StatusUnchanged(status)) => {
-                    self.had_no_effect(&report, status);
-                    return true;
-                }
-                Ok(Outcome::StatusChanged(_) | Outcome::Returned) => return true,
-                Ok(outcome) => {
-                    tracing::error!(%transfer_id, ?outcome, "the rail's report cannot be booked");
-                    return false;
-                }
-                Err(LedgerError::Closed) => return false,
-                // Reports are idempotent, so resubmitting one is safe even if the outcome is unknown.
+            match self.ledger.submit(command.clone()).await {
+                Ok(outcome) => return Some(outcome),
+                Err(LedgerError::Closed) => return None,
                 Err(error) => {
                     tracing::warn!(
                         error = &error as &dyn std::error::Error,
-                        "cannot book the rail's report; will retry"
+                        "cannot book what the rail says; will retry"
                     );
                     tokio::time::sleep(SUBMIT_EVERY).await;
                 }
             }
         }
-        false
+        None
     }
 
     /// A duplicate is usual. A payment that was paid out although its sender has the money again, or the reverse, is a
@@ -320,7 +335,7 @@ impl Courier {
 }
 
 /// Of an attempt, in metrics.
-fn answer_name(answer: &Result<PaymentStatus, RailError>) -> &'static str {
+pub(super) fn answer_name(answer: &Result<PaymentStatus, RailError>) -> &'static str {
     match answer {
         Ok(PaymentStatus::Accepted) => "accepted",
         Ok(PaymentStatus::Settled) => "settled",

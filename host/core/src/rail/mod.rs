@@ -7,12 +7,15 @@ mod alarm;
 pub mod calendar;
 pub mod courier;
 pub mod decision;
+pub mod incoming;
 mod inquiries;
 mod reconciliation;
 pub mod recovery;
+mod returns;
 pub mod simulated;
 pub mod stp;
 
+use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -23,6 +26,7 @@ pub use crate::domain::incoming::{IncomingOrder, OrderKey};
 use crate::domain::money::Money;
 pub use crate::domain::reconciliation::Direction;
 pub use crate::domain::transfer::Payment;
+pub use calendar::operating_date;
 
 /// A payment's status at its rail. A reason is a two-digit SPEI return reason, if the rail gave one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,7 +110,7 @@ pub enum RailError {
 
 pub type RailFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, RailError>> + Send + 'a>>;
 
-pub trait Rail: Send + Sync + 'static {
+pub trait Rail: Any + Send + Sync {
     /// Hands over a payment. Idempotent: the tracking key identifies the payment.
     fn send<'a>(&'a self, payment: &'a Payment) -> RailFuture<'a, PaymentStatus>;
 

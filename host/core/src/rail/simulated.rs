@@ -10,12 +10,14 @@ use std::time::Duration;
 use anyhow::anyhow;
 use sha2::{Digest as _, Sha256};
 use time::Date;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
     Direction, Incoming, IncomingOrder, IncomingStatus, Line, Notification, Notifications, OrderKey, Page, Payment,
     PaymentStatus, Rail, RailError, RailFuture,
 };
+use crate::domain::banks;
+use crate::domain::money::Money;
 
 /// SPEI's return reasons that concern the payee's account: nonexistent, blocked, closed, in another currency,
 /// at another bank, over its limit, a payment that its owner does not recognise.
@@ -26,6 +28,9 @@ const LATE_FACTOR: u32 = 10;
 
 /// Payments remembered, and orders to this bank. A forgotten payment is sent again, with the same outcome.
 const REMEMBERED_MAX: usize = 100_000;
+
+/// Sends what no known institution does: BBVA's code.
+pub const INSTITUTION: u32 = 40_012;
 
 /// Orders in a page of the list of a day.
 const PAGE_LENGTH: usize = 500;
@@ -45,12 +50,22 @@ pub struct Behaviour {
     pub silent: u8,
     /// Notified in the wrong order if returned, otherwise contradicted later.
     pub disordered: u8,
+    /// Followed by an order of the payee's to the sender, for half the amount, where the bank issued the sender's number.
+    pub answered: u8,
 }
 
 impl Behaviour {
     /// An ordinary day: most payments settle within two seconds, a few are rejected, very few returned.
-    pub const ORDINARY: Self =
-        Self { delay: Duration::from_secs(2), rejected: 5, returned: 1, twice: 2, late: 1, silent: 1, disordered: 1 };
+    pub const ORDINARY: Self = Self {
+        delay: Duration::from_secs(2),
+        rejected: 5,
+        returned: 1,
+        twice: 2,
+        late: 1,
+        silent: 1,
+        disordered: 1,
+        answered: 0,
+    };
 }
 
 /// Future statuses of a payment.
@@ -93,6 +108,13 @@ impl Simulated {
         if payments.len() >= REMEMBERED_MAX {
             payments.pop_first();
         }
+        if let Some(order) = answer(&self.behaviour, payment) {
+            let (rail, delay) = (self.clone(), self.behaviour.delay);
+            tokio::spawn(async move {
+                sleep(delay).await;
+                rail.receive(order).await;
+            });
+        }
         let (plan, silent) = plan(&self.behaviour, tracking_key);
         let now = Instant::now();
         let plan: Plan = plan.into_iter().map(|(after, status)| (now + after, status)).collect();
@@ -111,10 +133,33 @@ impl Simulated {
     }
 }
 
+/// A random number of a payment's.
+fn number(tracking_key: &str, part: usize) -> u32 {
+    let random: [u8; 32] = Sha256::digest(tracking_key.as_bytes()).into();
+    u32::from(u16::from_be_bytes([random[2 * part], random[2 * part + 1]]))
+}
+
+/// The order that follows a payment, if one does.
+fn answer(behaviour: &Behaviour, payment: &Payment) -> Option<IncomingOrder> {
+    let payee_number = payment.sender_number.clone()?;
+    let amount = Money::from_minor(payment.amount.minor() / 2);
+    let is_answered = number(&payment.tracking_key, 8) % 100 < u32::from(behaviour.answered);
+    (is_answered && amount > Money::ZERO).then(|| IncomingOrder {
+        tracking_key: payment.tracking_key.replacen("CAUD", "SIMR", 1),
+        operating_date: payment.operating_date,
+        institution: payment.payee_number.get(..3).and_then(banks::institution).unwrap_or(INSTITUTION),
+        amount,
+        payer_name: Some(payment.payee_name.clone()),
+        payer_number: Some(payment.payee_number.clone()),
+        payee_name: payment.sender_name.clone(),
+        payee_number,
+        remittance: payment.remittance.clone(),
+    })
+}
+
 /// A payment's future statuses, and whether they are only found by inquiry.
 fn plan(behaviour: &Behaviour, tracking_key: &str) -> (Vec<(Duration, PaymentStatus)>, bool) {
-    let random: [u8; 32] = Sha256::digest(tracking_key.as_bytes()).into();
-    let number = |part: usize| u32::from(u16::from_be_bytes([random[2 * part], random[2 * part + 1]]));
+    let number = |part: usize| number(tracking_key, part);
     let happens = |part: usize, percent: u8| number(part) % 100 < u32::from(percent);
     let reason = |part: usize| Some(REASONS[number(part) as usize % REASONS.len()].to_owned());
     let mut delay = behaviour.delay.mul_f64(f64::from(number(0)) / f64::from(u16::MAX));

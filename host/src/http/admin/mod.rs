@@ -10,6 +10,7 @@ mod if_match;
 mod names;
 pub(crate) mod payments;
 pub(crate) mod pushes;
+pub(crate) mod rails;
 pub(crate) mod reconciliations;
 pub(crate) mod replay;
 pub(crate) mod reversals;

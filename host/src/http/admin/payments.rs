@@ -3,6 +3,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -27,9 +28,11 @@ use crate::schema::{answer, request};
 pub(crate) const PAYMENTS_LISTED_MAX: i64 = 1_000;
 
 answer! {
-    /// A payment that its rail has not decided.
+    /// A payment that its rail has not decided, or an order of another bank that no account could be credited with.
     pub(crate) struct PendingPaymentJson as "PendingPayment" in camelCase {
         transaction_id: Uuid { example: ID_EXAMPLE },
+        /// Whether it goes out, or came in and is sent back.
+        kind: &'static str { one_of: &["payment", "return"], example: "\"payment\"" },
         tracking_key: String { example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
         amount: Money { unit: CURRENCY, example: "1500.50" },
         rail: String { example: "\"stp\"" },
@@ -83,6 +86,7 @@ pub(crate) async fn list_payments(
 fn to_json(it: PendingPayment, now: OffsetDateTime) -> PendingPaymentJson {
     PendingPaymentJson {
         transaction_id: it.transfer_id,
+        kind: if it.is_incoming { "return" } else { "payment" },
         tracking_key: it.tracking_key,
         amount: Money::from_minor(it.amount),
         rail: it.rail,
@@ -106,7 +110,7 @@ pub(crate) async fn settle_payment(
     ask(&app, operator, id, body, Report::Settled).await
 }
 
-/// The other bank does not get the money: the sender gets it back.
+/// The other bank does not get the money: the sender gets it back. Of an order of another bank: it was sent back.
 pub(crate) async fn refuse_payment(
     State(app): State<App>,
     operator: LedgerOperator,
@@ -127,6 +131,10 @@ async fn ask(
     fields.finish()?;
     let PathId(transaction_id) = id?;
     let payment = see(app, transaction_id).await?;
+    if payment.is_incoming && report == Report::Settled {
+        let detail = "is an order of another bank, which can only be sent back: refuse it";
+        return Err(Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, "id", "not-allowed", detail));
+    }
     let status = Status::parse(&payment.status).filter(|it| *it != Status::Pending);
     // Nobody should have to approve what can change nothing any more.
     if let Some(status) = status.filter(|_| app.settings.approvals.is_some()) {

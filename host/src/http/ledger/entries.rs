@@ -12,6 +12,7 @@ use crate::clock::timestamp;
 use crate::db::accounts::find_account;
 use crate::db::connections::Connections;
 use crate::db::entries::{self as table, Entry, Span};
+use crate::domain::incoming::Payer;
 use crate::domain::money::Money;
 use crate::http::error::Error;
 use crate::http::extract::{Cursor, Page, Parameters, PathId};
@@ -54,7 +55,7 @@ answer! {
         created_at: OffsetDateTime { example: INSTANT_EXAMPLE },
         kind: &'static str {
             named: "type",
-            one_of: &["opening", "funding", "deposit", "reversal", "return", "transfer", "refund"],
+            one_of: &["opening", "funding", "received", "deposit", "reversal", "return", "transfer", "refund"],
             example: "\"transfer\""
         },
         /// Negative if money left the account.
@@ -63,6 +64,11 @@ answer! {
         balance: Money { unit: CURRENCY, example: "8499.50" },
         transaction_id: Option<Uuid> { example: ID_EXAMPLE },
         beneficiary_name: Option<String> { example: "\"Luisa Gómez\"" },
+        /// Who sent money from another bank, as that bank says.
+        payer_name: Option<String> { example: "\"Jorge Ruiz\"" },
+        payer_account_number: Option<String> { example: "\"012180001234567897\"" },
+        /// Name of the institution, or SPEI's code for it.
+        payer_bank: Option<String> { example: "\"BBVA\"" },
         spei_reference: Option<String> { example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
         /// Concepto de pago, as its sender typed it.
         concept: Option<String> { example: "\"Renta de noviembre\"" },
@@ -89,6 +95,7 @@ impl EntryJson {
             Some("opening") => "opening",
             Some("funding") => "funding",
             Some("return") => "return",
+            Some("received") => "received",
             _ if entry.delta.minor() < 0 => "transfer",
             // The transfer was rejected after its amount had been debited.
             _ => "refund",
@@ -101,6 +108,9 @@ impl EntryJson {
             balance: entry.balance_after,
             transaction_id: entry.transfer_id,
             beneficiary_name: entry.beneficiary_name,
+            payer_bank: entry.payer.as_ref().map(Payer::bank),
+            payer_account_number: entry.payer.as_ref().and_then(|payer| payer.number.clone()),
+            payer_name: entry.payer.and_then(|payer| payer.name),
             spei_reference: entry.spei_reference,
             concept: entry.remittance.concept,
             numeric_reference: entry.remittance.reference,

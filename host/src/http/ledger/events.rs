@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::auth::User;
 use crate::auth::claims::Claims;
 use crate::db::outbox::Event;
+use crate::domain::incoming::Payer;
 use crate::domain::money::Money;
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
@@ -54,6 +55,13 @@ answer! {
         spei_reference: Option<String> { example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
         /// The transaction whose money came back.
         returns: Option<Uuid> { example: ID_EXAMPLE },
+        /// Who sent money from another bank, as that bank says.
+        payer_name: Option<String> { example: "\"Jorge Ruiz\"" },
+        payer_account_number: Option<String> { example: "\"012180001234567897\"" },
+        /// Name of the institution, or SPEI's code for it.
+        payer_bank: Option<String> { example: "\"BBVA\"" },
+        concept: Option<String> { example: "\"Renta de noviembre\"" },
+        numeric_reference: Option<u32> { example: "202611" },
         created_at: OffsetDateTime { example: INSTANT_EXAMPLE },
     }
 }
@@ -71,6 +79,11 @@ impl From<Event> for EventJson {
             beneficiary_name: event.beneficiary_name,
             spei_reference: event.spei_reference,
             returns: event.returns,
+            payer_bank: event.payer.as_ref().map(Payer::bank),
+            payer_account_number: event.payer.as_ref().and_then(|payer| payer.number.clone()),
+            payer_name: event.payer.and_then(|payer| payer.name),
+            concept: event.remittance.concept,
+            numeric_reference: event.remittance.reference,
             created_at: event.created_at,
         }
     }

@@ -2,7 +2,7 @@
 
 use axum::extract::{Request, State};
 
-use super::foreign::{FindingsJson, NoticeJson};
+use super::foreign::{FindingsJson, NoticeJson, OrderNoticeJson};
 use crate::app::App;
 use crate::domain::model::ModelKind;
 use crate::http::admin::accounts::{self, FreezeRequest, FrozenJson, FundRequest, FundedJson};
@@ -12,6 +12,7 @@ use crate::http::admin::deployment::{self, DeploymentRequest, HistoryJson, Prese
 use crate::http::admin::find::{self, FindQuery, FoundJson};
 use crate::http::admin::payments::{self, DecidedPaymentJson, PaymentDecisionRequest, PendingPaymentsJson};
 use crate::http::admin::pushes::{self, PushedJson, UnderWayJson};
+use crate::http::admin::rails::{self, IncomingOrderJson, IncomingOrderRequest};
 use crate::http::admin::reconciliations::{
     self, BookingRequest, CasesJson, ClosedCaseJson, ReconciliationJson, ReconciliationRequest,
 };
@@ -27,7 +28,7 @@ use crate::http::assistance::scores;
 use crate::http::health::{self, HealthJson, LivenessJson, ReadinessJson};
 use crate::http::operation::{ANY_FILE, Api, Callers, Content, ETAG, Header, LOCATION, Operation, PAGE, one, route};
 use crate::http::pages::{bank, console, reference};
-use crate::http::stp::{self, ReceiptJson};
+use crate::http::stp::{self, ConfirmationJson, ReceiptJson};
 use crate::models::observing::report::Report;
 use crate::schema::Record;
 use crate::scoring::{Kind, Visitor, with_kind};
@@ -190,6 +191,10 @@ const OPERATIONS: &[Operation] = &[
         .body::<NoticeJson>().ok::<ReceiptJson>().errors(&["not-found"]),
     route!(put "/rails/stp/state", "put_state": stp::take_state, "STP's notice about a payment")
         .body::<NoticeJson>().ok::<ReceiptJson>().errors(&["not-found"]),
+    route!(post "/rails/stp/order", "push_order": stp::take_order, "STP's notice of an order to this bank")
+        .body::<OrderNoticeJson>().ok::<ConfirmationJson>().errors(&["not-found"]),
+    route!(post "/admin/rails/simulated/orders", rails::receive, "Let the simulated rail send an order to this bank")
+        .operator(LEDGER_OPERATOR).body::<IncomingOrderRequest>().ok::<IncomingOrderJson>().errors(&["not-found"]),
     route!(get "/console", console::page, "The operators' page").file(PAGE),
     route!(get "/console/{file}", console::file, "A file of the operators' page").file(ANY_FILE),
     route!(get "/shared/{file}", bank::shared, "A file shared by both pages").file(ANY_FILE),

@@ -38,3 +38,16 @@ answer! {
         causa_devolucion: Option<Value> { named: "causaDevolucion" },
     }
 }
+
+answer! {
+    /// STP's notice of an order to this bank (`sendAbono`). It only makes the host ask STP; nothing but what identifies the
+    /// order is read.
+    pub(crate) struct OrderNoticeJson as "StpOrderNotice" {
+        /// The tracking key.
+        clave_rastreo: String { named: "claveRastreo", example: "\"MBAN01002611230012345678\"" },
+        /// The operating date, as a number or a text.
+        fecha_operacion: Value { named: "fechaOperacion", example: "20261123" },
+        /// SPEI's code of the sending institution, as a number or a text.
+        institucion_ordenante: Value { named: "institucionOrdenante", example: "40012" },
+    }
+}

@@ -89,7 +89,7 @@ async fn batches(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, s
             having m.status is null or count(e.version) <> 2
                 or coalesce(sum(e.delta) filter (where e.account_id = m.debit_account_id), 0)
                     <> case when m.status = 'failed' then m.amount when m.ordinal = 0 then -m.amount else 0 end
-                or coalesce(sum(e.delta) filter (where e.account_id = m.credit_account_id), 0)
+                or coalesce(sum(e.delta) filter (where e.account_id = m.credit_account_id and a.kind <> 'in-transit'), 0)
                     <> case m.status when 'completed' then m.amount else 0 end
                 or coalesce(sum(e.delta) filter (where a.kind = 'in-transit'), 0)
                     <> case when m.status = 'pending' then m.amount when m.ordinal > 0 then -m.amount else 0 end
@@ -179,11 +179,22 @@ async fn transfers(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>,
                 select count(*) from transfer x where x.returns = t.returns
             ) <> 1),
             ('each transfer is between its owner''s account and the other side''s', (
-                t.owner = case t.kind when 'spei' then d.owner else c.owner end
+                t.owner = case t.kind when 'spei' then d.owner else coalesce(c.owner, '') end
                 and case t.kind when 'spei' then c.kind else d.kind end = case
                     when coalesce(t.rail, o.rail) = 'on-us' then 'customer'
-                    when t.kind in ('spei', 'return') then 'spei' else 'funding' end
+                    when t.kind in ('spei', 'return', 'received') then 'spei' else 'funding' end
             ) is not true),
+            ('each incoming order has the id that its tracking key, day and institution give',
+                t.kind = 'received' and t.transfer_id is distinct from (
+                    select encode(set_byte(set_byte(h, 6, get_byte(h, 6) & 15 | 128), 8, get_byte(h, 8) & 63 | 128), 'hex')
+                        ::uuid
+                    from substring(sha256(convert_to(concat_ws('|', 'caudal incoming 1', t.spei_reference,
+                        to_char(t.operating_date, 'YYYY-MM-DD'), t.payer_institution), 'UTF8')) for 16) as h
+                )),
+            ('each incoming order was credited to the account with the issued number, or is sent back',
+                t.kind = 'received' and case v.statuses[1]
+                    when 'completed' then c.issued is not null and c.number_key = t.beneficiary_account_number
+                    else c.kind = 'in-transit' and v.statuses[2] is distinct from 'completed' end is not true),
             ('each on-us transfer went to the account with the issued number', t.rail = 'on-us'
                 and (c.issued is not null and c.number_key = t.payee_key and t.status = 'completed') is not true),
             ('each credit by the bank is on record, or opened its account',

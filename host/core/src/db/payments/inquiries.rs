@@ -75,7 +75,7 @@ pub(crate) async fn find(
     tracking_key: &str,
 ) -> Result<Option<Noticed>, sqlx::Error> {
     let row = sqlx::query!(
-        "select transfer_id, debit_account_id, status, created_at from transfer where spei_reference = $1 and rail = $2",
+        "select transfer_id, debit_account_id, status, created_at from transfer where spei_reference = $1 and rail = $2 and kind = 'spei'",
         tracking_key,
         rail.as_str(),
     );

@@ -4,6 +4,7 @@ use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use super::returns;
 use crate::db::transfers::read_remittance;
 use crate::domain::incoming::IncomingOrder;
 use crate::domain::money::Money;
@@ -53,7 +54,9 @@ pub(crate) fn of_return(key: &ChainKey, rail: &str, order: &IncomingOrder, reaso
 
 /// Those whose seals are not of what is there now.
 pub(crate) async fn broken(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<Uuid>, sqlx::Error> {
-    let (mut broken, mut after) = (Vec::new(), Uuid::nil());
+    let returns = returns::all(db).await?;
+    let mut broken: Vec<Uuid> = returns.iter().filter(|row| !row.has_seal(key)).map(|row| row.transfer_id).collect();
+    let mut after = Uuid::nil();
     loop {
         let rows = rows_after(db, after).await?;
         let Some(last) = rows.last() else { return Ok(broken) };
@@ -64,28 +67,34 @@ pub(crate) async fn broken(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<
 
 /// Seals them all with a new key.
 pub(crate) async fn renew(db: &mut PgConnection, key: &ChainKey) -> Result<(), sqlx::Error> {
+    let returns = returns::all(db).await?;
+    replace(db, returns.iter().map(|row| (row.transfer_id, row.made(key)))).await?;
     let mut after = Uuid::nil();
     loop {
         let rows = rows_after(db, after).await?;
         let Some(last) = rows.last() else { return Ok(()) };
         after = last.transfer_id;
-        let (ids, seals): (Vec<Uuid>, Vec<Vec<u8>>) =
-            rows.iter().map(|row| (row.transfer_id, row.seal(key).to_vec())).unzip();
-        sqlx::query!(
-            r#"
-            with n as (
-                select * from unnest($1::uuid[], $2::bytea[]) as n (transfer_id, seal)
-            ), pending as (
-                update rail_payment p set seal = n.seal from n where p.transfer_id = n.transfer_id
-            )
-            update rail_order o set seal = n.seal from n where o.transfer_id = n.transfer_id and o.seal is not null
-            "#,
-            &ids,
-            &seals,
-        )
-        .execute(&mut *db)
-        .await?;
+        replace(db, rows.iter().map(|row| (row.transfer_id, row.seal(key)))).await?;
     }
+}
+
+async fn replace(db: &mut PgConnection, new: impl Iterator<Item = (Uuid, Hash)>) -> Result<(), sqlx::Error> {
+    let (ids, seals): (Vec<Uuid>, Vec<Vec<u8>>) = new.map(|(id, seal)| (id, seal.to_vec())).unzip();
+    sqlx::query!(
+        r#"
+        with n as (
+            select * from unnest($1::uuid[], $2::bytea[]) as n (transfer_id, seal)
+        ), pending as (
+            update rail_payment p set seal = n.seal from n where p.transfer_id = n.transfer_id
+        )
+        update rail_order o set seal = n.seal from n where o.transfer_id = n.transfer_id and o.seal is not null
+        "#,
+        &ids,
+        &seals,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
 }
 
 /// A payment that has a seal, with both if it is pending and was handed over.

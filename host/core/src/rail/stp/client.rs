@@ -8,6 +8,7 @@ use hyper::body::Bytes;
 use hyper::header::CONTENT_TYPE;
 use tracing::Instrument as _;
 
+use super::LIST;
 use super::settings::SettingsError;
 use crate::client::{self, ExchangeError, Transport};
 use crate::rail::RailError;
@@ -20,8 +21,12 @@ pub(super) use hyper::Method;
 /// inquiry.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// Longest list of a day's orders that is read: a page of some thousand orders.
+const LIST_BYTES_MAX: usize = 8 << 20;
+
 pub(super) struct Client {
     http: client::Client,
+    lists: client::Client,
     /// Without a trailing slash.
     base: String,
 }
@@ -29,12 +34,14 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(url: &str) -> Result<Self, SettingsError> {
         let transport = Transport::of(url).filter(|_| !url.contains('?')).ok_or(SettingsError::Url)?;
-        let http = client::Client::new(transport, REPLY_TIMEOUT).map_err(SettingsError::Tls)?;
-        Ok(Self { http, base: url.trim_end_matches('/').to_owned() })
+        let client = || client::Client::new(transport, REPLY_TIMEOUT).map_err(SettingsError::Tls);
+        let (http, lists) = (client()?, client()?.with_replies_up_to(LIST_BYTES_MAX));
+        Ok(Self { http, lists, base: url.trim_end_matches('/').to_owned() })
     }
 
     pub(super) fn set_reply_timeout(&mut self, timeout: Duration) {
         self.http.reply_timeout = timeout;
+        self.lists.reply_timeout = timeout;
     }
 
     pub(super) async fn exchange(&self, method: Method, path: &str, json: String) -> Result<Reply, RailError> {
@@ -45,7 +52,8 @@ impl Client {
             .body(Full::new(Bytes::from(json)))
             .map_err(|error| RailError::Unreachable(error.into()))?;
         let span = tracing::debug_span!(target: SPANS, "rail request", otel.kind = "client", rail = "stp");
-        self.http.exchange(request).instrument(span).await.map_err(|error| match error {
+        let http = if path == LIST { &self.lists } else { &self.http };
+        http.exchange(request).instrument(span).await.map_err(|error| match error {
             ExchangeError::Unreachable(error) => RailError::Unreachable(error),
             ExchangeError::Unknown(error) => RailError::Unknown(error),
         })
