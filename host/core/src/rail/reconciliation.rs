@@ -25,7 +25,7 @@ use crate::domain::reconciliation::{Difference, Direction, Remedy};
 use crate::domain::transfer::RailName;
 
 /// Pause between two looks for comparisons that are due.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// How long a comparison is claimed. One of a million orders takes less than a minute; if its host fails, it is made again
 /// after this time.

@@ -146,6 +146,7 @@ impl Lost {
             payee_number: self.payee.number.clone(),
             tracking_key: self.tracking_key.clone(),
             status: "settled".to_owned(),
+            is_incoming: false,
             last_answer: None,
         }
     }
