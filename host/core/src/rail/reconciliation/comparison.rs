@@ -313,3 +313,6 @@ impl Comparison {
         (self.counts, self.differences)
     }
 }
+
+#[cfg(test)]
+mod tests;
