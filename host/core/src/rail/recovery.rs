@@ -7,7 +7,7 @@ use super::courier::{Courier, REPLY_TIME_MAX};
 use super::reconciliation::id_of;
 use super::{Payment, PaymentStatus};
 use crate::db::payments::{SeenPayment, seals};
-use crate::db::reconciliations::{self, Case};
+use crate::db::reconciliations::cases::{self, Case};
 use crate::db::session::within;
 use crate::domain::account_number::normalise;
 use crate::domain::banks;
@@ -60,14 +60,14 @@ impl Courier {
         let mut db = self.db.acquire().await?;
         let issued = sender_number.as_deref().and_then(Clabe::read).map(Clabe::body);
         let account_id = match (account_id, issued) {
-            (None, Some(issued)) => reconciliations::account_with(&mut db, issued).await?,
+            (None, Some(issued)) => cases::account_with(&mut db, issued).await?,
             (account_id, _) => account_id,
         };
         let Some(account_id) = account_id else {
             return refused("The bank issued no account with the sender's number: name the account.");
         };
         let number = normalise(payee_number);
-        let saved = reconciliations::beneficiary_with(&mut db, account_id, &number).await?;
+        let saved = cases::beneficiary_with(&mut db, account_id, &number).await?;
         let (beneficiary_id, name, bank) = saved.unwrap_or_else(|| {
             let bank = number.get(..3).and_then(banks::name).unwrap_or("SPEI");
             (Uuid::nil(), payee_name.clone().unwrap_or_else(|| number.clone()), bank.to_owned())
@@ -123,13 +123,13 @@ impl Courier {
             outcome => return Ok(Err(outcome)),
         }
         let close = async |db: &mut sqlx::PgConnection| {
-            if let Some(sender) = reconciliations::sender(db, transfer_id).await? {
+            if let Some(sender) = cases::sender(db, transfer_id).await? {
                 (payment.created_at, payment.sender_number) = (sender.created_at, sender.number);
                 let seal = seals::of(&self.key, rail.as_str(), (&sender.owner, sender.account_id), &payment);
-                reconciliations::remember_order(db, transfer_id, (rail, operating_date), &seal).await?;
+                cases::remember_order(db, transfer_id, (rail, operating_date), &seal).await?;
             }
             let booked = (case.case_id, Some(transfer_id));
-            reconciliations::close_case(db, &self.key, booked, (&actor, &note), self.clock.now()).await
+            cases::close(db, &self.key, booked, (&actor, &note), self.clock.now()).await
         };
         let close = async { within(self.db.acquire().await?, REPLY_TIME_MAX, close).await };
         self.barrier.confirmed(close).await?;

@@ -12,7 +12,8 @@ use crate::app::App;
 use crate::audit::{self, Event};
 use crate::auth::LedgerOperator;
 use crate::db::approvals::Action;
-use crate::db::reconciliations::{self as table, Case};
+use crate::db::reconciliations as table;
+use crate::db::reconciliations::cases::{self, Case};
 use crate::domain::schedule::DATE_EXAMPLE;
 use crate::http::admin::action::propose;
 use crate::http::admin::payments::{PAYMENTS_LISTED_MAX, PaymentDecisionRequest};
@@ -145,12 +146,12 @@ async fn read(app: &App, operating_date: Date) -> Result<Json<ReconciliationJson
 }
 
 pub(crate) async fn list_cases(State(app): State<App>, _: LedgerOperator) -> Result<Json<CasesJson>, Error> {
-    let cases = table::list_cases(&mut *app.db.acquire().await?, PAYMENTS_LISTED_MAX).await?;
-    let cases = cases.into_iter().map(|it| {
+    let open = cases::list(&mut *app.db.acquire().await?, PAYMENTS_LISTED_MAX).await?;
+    let open = open.into_iter().map(|it| {
         let difference = serde_json::to_value(it.difference.0).map_err(|error| Error::Internal(error.into()))?;
         Ok(CaseJson { id: it.case_id, operating_date: it.operating_date, opened_at: it.opened_at, difference })
     });
-    Ok(Json(CasesJson { cases: cases.collect::<Result<_, Error>>()? }))
+    Ok(Json(CasesJson { cases: open.collect::<Result<_, Error>>()? }))
 }
 
 /// Books a payment that the ledger lost and the rail has settled, as its case says.
@@ -174,7 +175,7 @@ pub(crate) async fn book_case(
 }
 
 async fn find(app: &App, case_id: Uuid) -> Result<Case, Error> {
-    table::find_case(&mut *app.db.acquire().await?, &app.key, case_id).await?.ok_or(Error::NotFound)
+    cases::find(&mut *app.db.acquire().await?, &app.key, case_id).await?.ok_or(Error::NotFound)
 }
 
 pub(super) async fn book(
@@ -217,7 +218,7 @@ pub(crate) async fn close_case(
     let case = find(&app, case_id).await?;
     let mut db = app.db.acquire().await?;
     let now = app.now(&mut db).await?;
-    if table::close_case(&mut db, &app.key, (case_id, None), (&by, &reason), now).await? {
+    if cases::close(&mut db, &app.key, (case_id, None), (&by, &reason), now).await? {
         audit::done(Event::CaseClosed, &by, &case_id);
     }
     Ok(Json(ClosedCaseJson { id: case_id, transaction_id: case.transfer_id }))
