@@ -4,7 +4,7 @@
 //! [`ledger`](crate::ledger), which does.
 
 mod alarm;
-pub mod calendar;
+mod calendar;
 pub mod courier;
 pub mod decision;
 pub mod incoming;
@@ -26,7 +26,7 @@ pub use crate::domain::incoming::{IncomingOrder, OrderKey};
 use crate::domain::money::Money;
 pub use crate::domain::reconciliation::Direction;
 pub use crate::domain::transfer::Payment;
-pub use calendar::operating_date;
+pub use calendar::{finished_date, operating_date};
 
 /// A payment's status at its rail. A reason is a two-digit SPEI return reason, if the rail gave one.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -22,8 +22,8 @@ use crate::http::extract::{AssistBody, Parameters, PathId};
 use crate::http::ledger::accounts::{ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::ledger::{ByHand, Outcome, Refusal};
 use crate::models::deploying::catalog::REASON_CHARS_MAX;
-use crate::rail::calendar::finished_date;
 use crate::rail::courier::Courier;
+use crate::rail::finished_date;
 use crate::rail::recovery::RecoveryError;
 use crate::schema::{answer, request};
 
