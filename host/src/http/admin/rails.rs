@@ -69,7 +69,7 @@ pub(crate) async fn receive(
     let order = order.checked().ok_or_else(malformed)?;
     let tracking_key = order.tracking_key.clone();
     let issued = match Clabe::read(&order.payee_number) {
-        Some(clabe) => holders::find_issued(&mut *app.db.acquire().await?, clabe).await?.is_some(),
+        Some(clabe) => holders::find_issued(&mut *app.db.acquire().await?, &app.key, clabe).await?.is_some(),
         None => false,
     };
     rail.receive(order).await;
