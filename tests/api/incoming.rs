@@ -13,8 +13,7 @@ use time::macros::date;
 
 use crate::events::Listener;
 use crate::harness::{Options, TestApp, refused};
-use crate::rails::StpAt;
-use crate::stand_in::{Fault, INQUIRE, Incoming, LIST, RETURN, StandIn};
+use crate::stand_in::{Fault, INQUIRE, Incoming, RETURN, StandIn};
 use crate::stp::{MONDAY, app, wait};
 
 const NOTICE: &str = "/rails/stp/order";
@@ -245,8 +244,8 @@ async fn two_hosts_and_a_second_version_of_an_order_credit_it_once(db: PgPool) {
     let ana = one.user("ana");
     let (_, number) = ana.issued_account().await;
     stp.receive(order("BBVA0001", &number));
-    let (first, second) =
-        tokio::join!(one.ai().post(NOTICE, notice("BBVA0001")), other.ai().post(NOTICE, notice("BBVA0001")));
+    let (here, there) = (one.ai(), other.ai());
+    let (first, second) = tokio::join!(here.post(NOTICE, notice("BBVA0001")), there.post(NOTICE, notice("BBVA0001")));
     first.assert_status(200);
     second.assert_status(200);
     wait("it is credited", async || ana.balance().await == "10100.00").await;
@@ -288,15 +287,4 @@ async fn the_simulated_rail_sends_orders_too(db: PgPool) {
     wait("it is sent back", async || app.count("select count(*) from transfer where status = 'failed'").await == 1)
         .await;
     app.assert_sound().await;
-}
-
-#[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn other_rails_take_no_notices_and_simulate_nothing(db: PgPool) {
-    let stp = StandIn::start(MONDAY).await;
-    let instant = TestApp::new(db.clone()).await;
-    instant.ai().post(NOTICE, notice("BBVA0001")).await.assert_status(404);
-    let app = TestApp::with(db, Options { stp: Some(StpAt::from(&stp)), ..Options::default() }).await;
-    let body = json!({"accountNumber": "1", "amount": 1});
-    app.operator(OPERATE).post("/admin/rails/simulated/orders", body).await.assert_status(404);
-    assert_eq!(stp.requests(LIST).len(), 0);
 }

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::harness::{CLABE, Client, Options, TestApp};
 
 /// Decides at once and notifies once.
-const PROMPT: Behaviour = Behaviour {
+pub(crate) const PROMPT: Behaviour = Behaviour {
     delay: Duration::ZERO,
     rejected: 0,
     returned: 0,

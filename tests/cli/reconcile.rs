@@ -10,7 +10,8 @@ use crate::process::{DataDir, Service, code, eventually, text};
 /// With a rail that settles at once, and forgets when the host stops.
 fn start(data: &DataDir) -> Service {
     let listeners = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];
-    let rail = ["--rail", "simulated", "--simulated-delay", "0s", "--simulated-rejected", "0", "--simulated-returned", "0"];
+    let rail =
+        ["--rail", "simulated", "--simulated-delay", "0s", "--simulated-rejected", "0", "--simulated-returned", "0"];
     Service::start_command(data.command(&[&listeners[..], &rail].concat()))
 }
 
@@ -24,7 +25,11 @@ fn a_day_is_compared_and_printed_for_people_and_programs() {
     eventually("it settles", || service.must("GET", "/api/ledger/transactions", None)[0]["status"] == "completed");
     let alike = data.ask(&service, &["reconcile", "--date", &date]);
     code(&alike, 0);
-    assert!(text(&alike.stdout).contains(": 1 matched, 0 missing here, 0 missing at the rail"), "{}", text(&alike.stdout));
+    assert!(
+        text(&alike.stdout).contains(": 1 matched, 0 missing here, 0 missing at the rail"),
+        "{}",
+        text(&alike.stdout)
+    );
     service.stop();
 
     let service = start(&data);
@@ -34,7 +39,10 @@ fn a_day_is_compared_and_printed_for_people_and_programs() {
     let lines: Vec<_> = lines.lines().collect();
     assert_eq!(lines.len(), 2, "{lines:?}");
     assert!(lines[0].starts_with("direction,finding,remedy,tracking_key,"), "{lines:?}");
-    assert!(lines[1].starts_with("sent,missing-there,decision,CAUD") && lines[1].contains(",1.00,,completed,"), "{lines:?}");
+    assert!(
+        lines[1].starts_with("sent,missing-there,decision,CAUD") && lines[1].contains(",1.00,,completed,"),
+        "{lines:?}"
+    );
     let last = data.ask(&service, &["reconcile", "--date", &date, "--last", "--format", "json"]);
     let last: Value = serde_json::from_str(&text(&last.stdout)).unwrap();
     assert_eq!((&last["missingThere"], &last["differences"][0]["finding"]), (&json!(1), &json!("missing-there")));

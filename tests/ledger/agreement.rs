@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use caudal::domain::clabe::{Clabe, ClabeRange};
-use caudal::domain::incoming::IncomingOrder;
 use caudal::domain::money::Money;
 use caudal::domain::remittance::Remittance;
 use caudal::domain::risk::Level;
@@ -24,6 +23,7 @@ use uuid::Uuid;
 use crate::chance::Chance;
 use crate::leases::NO_HEAD;
 use crate::model::{CONTEXT, key, lenient, put_on_record};
+use crate::received;
 use crate::tables::{LOADS, Lease, Model, Refusal};
 
 const SEEDS: u64 = 500;
@@ -193,17 +193,8 @@ impl Run {
             8 => {
                 let number = range().pick(self.chance.pick(RANGE_LENGTH) as u128).to_string();
                 let open = self.issued.filter(|_| self.chance.happens(500)).map(|issued| issued.to_string());
-                let order = IncomingOrder {
-                    tracking_key: format!("K{}S{}", self.chance.pick(9), self.seed),
-                    operating_date: CONTEXT.now.date(),
-                    institution: 40_012,
-                    amount,
-                    payer_name: None,
-                    payer_number: None,
-                    payee_name: None,
-                    payee_number: open.unwrap_or(number),
-                    remittance: Remittance::NONE,
-                };
+                let key = format!("K{}S{}", self.chance.pick(9), self.seed);
+                let order = received::order(key, amount, open.unwrap_or(number));
                 self.transfers.push((order.transfer_id(), SPEI_ACCOUNT));
                 Command::Receive(Receive { rail: RailName::Simulated, order })
             }

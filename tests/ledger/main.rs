@@ -17,6 +17,7 @@ mod model;
 mod operations;
 #[path = "../random.rs"]
 mod random;
+mod received;
 mod recovery;
 mod rotation;
 mod schema;

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use caudal::db::components::{self, NewComponent};
 use caudal::db::deployments::{self, Canary, Deployment};
 use caudal::domain::clabe::SANDBOX_RANGE;
-use caudal::domain::incoming::IncomingOrder;
 use caudal::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass};
 use caudal::domain::money::Money;
 use caudal::domain::remittance::Remittance;
@@ -18,16 +17,14 @@ use caudal::ledger::chain::ChainKey;
 use caudal::ledger::store::proof::{self, Head, Proof};
 use caudal::ledger::store::{self, Loss, Postgres, Store as _};
 use caudal::ledger::writer::Writer;
-use caudal::ledger::{
-    ByHand, Command, Freeze, Fund, OpenAccount, Order, PaymentReport, PlaceHold, Receive, ReleaseHold, Risk,
-    SPEI_ACCOUNT,
-};
+use caudal::ledger::{ByHand, Command, Freeze, Fund, OpenAccount, Order, PaymentReport, PlaceHold, ReleaseHold, Risk};
 use sha2::{Digest as _, Sha256};
 use sqlx::{PgConnection, PgPool};
 use time::Duration;
 use uuid::Uuid;
 
 use crate::model::{CONTEXT, key, lenient, open_account, plan, put_on_record, scheduled};
+use crate::received;
 
 pub(crate) const ACCOUNT: Uuid = Uuid::from_u128(0xA000);
 pub(crate) const PAYEE: Uuid = Uuid::from_u128(0xB000);
@@ -99,37 +96,6 @@ pub(crate) fn report(number: u128, report: Report) -> Command {
     })
 }
 
-/// An order of another bank.
-fn incoming_order(number: u8, payee_number: &str) -> IncomingOrder {
-    IncomingOrder {
-        tracking_key: format!("BBVA{number}"),
-        operating_date: CONTEXT.now.date(),
-        institution: 40_012,
-        amount: Money::from_minor(50),
-        payer_name: Some("Jorge".to_owned()),
-        payer_number: Some("012180001234567897".to_owned()),
-        payee_name: Some("Luis".to_owned()),
-        payee_number: payee_number.to_owned(),
-        remittance: a_remittance(),
-    }
-}
-
-fn incoming(number: u8, payee_number: &str) -> Command {
-    Command::Receive(Receive { rail: RailName::Simulated, order: incoming_order(number, payee_number) })
-}
-
-fn return_of(number: u8) -> Command {
-    Command::Report(PaymentReport {
-        transfer_id: incoming_order(number, "").transfer_id(),
-        account_id: SPEI_ACCOUNT,
-        payee_account_id: None,
-        report: Report::Rejected,
-        reason: Some(Reason::NO_SUCH_ACCOUNT),
-        return_id: Uuid::nil(),
-        by_hand: None,
-    })
-}
-
 /// Fills a ledger with every kind of row, one batch for each command.
 pub(crate) async fn fill(db: &PgPool) {
     let issued = SANDBOX_RANGE.pick(7);
@@ -181,13 +147,7 @@ pub(crate) async fn fill(db: &PgPool) {
         (instant, Command::Open(open_issued)),
     ];
     let operations = operations().into_iter().chain([order(6, 7)]).map(|command| (instant, command));
-    let incoming = [
-        (simulated, incoming(1, &issued.to_string())),
-        (simulated, incoming(2, "012")),
-        (simulated, incoming(3, "012")),
-        (simulated, return_of(3)),
-    ];
-    for (rail, command) in commands.into_iter().chain(operations).chain(incoming) {
+    for (rail, command) in commands.into_iter().chain(operations).chain(received::commands(issued)) {
         let terms = Terms { rail, on_us: Some(SANDBOX_RANGE), ..Terms::OPEN };
         let context = Context { now: CONTEXT.now + Duration::seconds(writer.next_seq), stripe: writer.stripe, terms };
         put_on_record(db, &key(), &command).await;

@@ -10,7 +10,7 @@ use caudal::ledger::apply::apply;
 use caudal::ledger::batch::{Context, NoVerdict, Policy, State};
 use caudal::ledger::chain::{ChainKey, Seal};
 use caudal::ledger::writer::Writer;
-use caudal::ledger::{Command, IN_TRANSIT_ACCOUNT, Receive};
+use caudal::ledger::{Command, IN_TRANSIT_ACCOUNT};
 use uuid::Uuid;
 
 use crate::tables::{LOADS, Model, Tables, write};
@@ -48,8 +48,7 @@ fn decide_again(again: &Model, tables: &Tables, seal: &Seal) -> Result<(), Strin
     let mut state = State::default();
     LOADS.iter().for_each(|load| load(&again.tables(), &commands, &writer, &context, &mut state));
     // Whether a number had been issued by then.
-    for command in &commands {
-        let Command::Receive(Receive { order, .. }) = command else { continue };
+    for order in commands.iter().filter_map(Command::incoming) {
         let credited = tables.transfers[&order.transfer_id()].new.credit_account_id;
         if credited == IN_TRANSIT_ACCOUNT
             && let Some(number) = Clabe::read(&order.payee_number)

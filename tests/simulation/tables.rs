@@ -10,7 +10,7 @@ use caudal::domain::account_number::normalise;
 use caudal::domain::clabe::Clabe;
 use caudal::domain::hold::OwnedHold;
 use caudal::domain::money::Money;
-use caudal::domain::transfer::{Kind, RailName, Reason, Status};
+use caudal::domain::transfer::{RailName, Reason, Status};
 use caudal::ledger::batch::{
     AccountEvent, AccountFacts, Answer, Balance, BalanceKey, Batch, Context, HoldEnd, Made, NewEntry, NewTransfer,
     Payee, ReportedTransfer, State, UserFacts,
@@ -196,10 +196,7 @@ fn load_transfers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context
     for command in commands {
         let Command::Report(report) = command else { continue };
         let id = report.transfer_id;
-        let Some(stored) = tables.transfers.get(&id).filter(|it| [Kind::Spei, Kind::Received].contains(&it.new.kind))
-        else {
-            continue;
-        };
+        let Some(stored) = tables.transfers.get(&id).filter(|it| it.new.rail.is_some()) else { continue };
         let transfer = ReportedTransfer {
             kind: stored.new.kind,
             owner: stored.new.owner.clone(),
@@ -219,25 +216,19 @@ fn load_transfers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context
 fn load_used(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, state: &mut State) {
     let is_used = |id: &Uuid| tables.transfers.contains_key(id) || tables.holds.contains_key(id);
     state.used.extend(commands.iter().filter_map(Command::chosen_id).filter(is_used));
-    for command in commands {
-        let Command::Receive(receive) = command else { continue };
-        let id = receive.order.transfer_id();
-        let order = tables.transfers.get(&id).and_then(|stored| stored.new.order.clone());
-        state.received.extend(order.map(|order| (id, order)));
-    }
+    let known = commands.iter().filter_map(Command::incoming).filter_map(|it| tables.transfers.get(&it.transfer_id()));
+    state.received.extend(known.filter_map(|it| Some((it.new.transfer.transfer_id, it.new.order.clone()?))));
 }
 
 fn load_issued(tables: &Tables, commands: &[Command], _: &Writer, context: &Context, state: &mut State) {
     let new = commands.iter().filter_map(|command| match command {
         Command::Open(open) => open.issued,
+        Command::Receive(receive) => Clabe::read(&receive.order.payee_number),
         _ => None,
     });
     let range = context.terms.on_us;
     let payees = state.payees.values().filter_map(|payee| Clabe::read(&payee.number));
-    let incoming = commands.iter().filter_map(|command| match command {
-        Command::Receive(receive) => Clabe::read(&receive.order.payee_number),
-        _ => None,
-    });
+    let incoming = commands.iter().filter_map(Command::incoming).filter_map(|it| Clabe::read(&it.payee_number));
     let new = new.chain(incoming);
     let wanted: BTreeSet<_> =
         new.chain(payees.filter(|clabe| range.is_some_and(|range| range.is_same_bank(*clabe)))).collect();

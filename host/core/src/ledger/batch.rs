@@ -65,15 +65,13 @@ impl Balance {
 
     /// What may leave a customer's account.
     pub fn available(&self) -> Money {
-        let free = self.posted.checked_sub(self.held).and_then(|free| free.checked_sub(self.floor));
-        free.unwrap_or(Money::ZERO)
+        self.posted.checked_sub(self.held).and_then(|free| free.checked_sub(self.floor)).unwrap_or(Money::ZERO)
     }
 }
 
 /// The transfer that a rail reports on.
 #[derive(Debug, Clone)]
 pub struct ReportedTransfer {
-    /// [`Spei`](Kind::Spei) or [`Received`](Kind::Received).
     pub kind: Kind,
     pub owner: String,
     /// The debited account.
@@ -106,9 +104,8 @@ pub struct Payee {
 pub struct UserFacts {
     /// Total sent since midnight in Mexico City.
     pub day_total: Money,
-    /// Overrides the general limit.
+    /// These two override the general limits.
     pub per_transfer_limit: Option<Money>,
-    /// Overrides the general limit.
     pub per_day_limit: Option<Money>,
     /// Version of the user's row, which guards the day's total against concurrent changes.
     pub version: i64,
@@ -235,13 +232,13 @@ pub struct NewTransfer {
     pub rail: Option<RailName>,
     /// For returns: the transfer whose money is returned.
     pub returns: Option<Uuid>,
-    /// For returns: the reason, if the rail gave one. For incoming orders: why they are sent back, if they are.
+    /// For returns, if the rail gave one, and for incoming orders that are sent back.
     pub reason: Option<Reason>,
     /// For returns: the operator, unless the rail reported it.
     pub by_hand: Option<ByHand>,
     /// For pending payments: how many of its owner were pending before.
     pub turn: i32,
-    /// For incoming orders.
+    /// Of another bank.
     pub order: Option<IncomingOrder>,
     pub transfer: Transfer,
 }
@@ -356,7 +353,6 @@ pub struct Batch {
     pub entries: Vec<NewEntry>,
     /// Keyed by owner and idempotency key.
     pub answers: BTreeMap<(String, String), Answer>,
-    /// Holds to insert.
     pub holds: Vec<OwnedHold>,
     /// Changes to existing holds.
     pub hold_ends: BTreeMap<Uuid, HoldEnd>,

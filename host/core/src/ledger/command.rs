@@ -62,6 +62,11 @@ impl Command {
         }
     }
 
+    /// The order of another bank.
+    pub fn incoming(&self) -> Option<&IncomingOrder> {
+        if let Self::Receive(receive) = self { Some(&receive.order) } else { None }
+    }
+
     /// The account at this bank that a return debits.
     pub fn payee_account_id(&self) -> Option<Uuid> {
         if let Self::Report(report) = self { report.payee_account_id } else { None }

@@ -1,19 +1,18 @@
 //! The rows of the ledger's tables, each declared once: the same struct is sealed, written and read back.
 
 mod codec;
+mod received;
 pub(super) mod tree;
 
 use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::db::payments::seals;
-use crate::db::transfers::read_remittance;
 use crate::domain::account_number::normalise;
 use crate::domain::bank_account::{CURRENCY, CUSTOMER};
 use crate::domain::clabe::Clabe;
-use crate::domain::incoming::IncomingOrder;
 use crate::domain::money::Money;
-use crate::domain::transfer::{Kind, Payment};
+use crate::domain::transfer::Payment;
 use crate::ledger::batch::{Balance, BalanceKey, Batch, Made, NewTransfer};
 use crate::sealing::ChainKey;
 use crate::sealing::digest::{Digest, Hash};
@@ -360,24 +359,6 @@ impl From<BalanceRow> for Balance {
             sent: Money::from_minor(row.sent),
             moment: row.moment,
         }
-    }
-}
-
-impl TransferRow {
-    /// The order of one that came in.
-    pub(crate) fn order(&self) -> Option<IncomingOrder> {
-        (self.kind == Kind::Received.as_str()).then_some(())?;
-        Some(IncomingOrder {
-            tracking_key: self.spei_reference.clone()?,
-            operating_date: self.operating_date?,
-            institution: self.payer_institution?.try_into().ok()?,
-            amount: Money::from_minor(self.amount),
-            payer_name: self.payer_name.clone(),
-            payer_number: self.payer_account_number.clone(),
-            payee_name: self.beneficiary_name.clone(),
-            payee_number: self.beneficiary_account_number.clone()?,
-            remittance: read_remittance(self.concept.clone(), self.numeric_reference),
-        })
     }
 }
 

@@ -28,7 +28,7 @@ use hyper::StatusCode;
 use time::Date;
 
 use self::client::{Client, Method, Reply};
-use self::inquiry::{Inquiry, ListInquiry, RECEIVED, SENT};
+use self::inquiry::{Inquiry, RECEIVED, SENT};
 use self::order::Order;
 use self::payee::Unsendable;
 use self::settings::Participant;
@@ -161,7 +161,7 @@ impl Rail for Stp {
     fn list(&self, date: Date, direction: Direction, page: u32) -> RailFuture<'_, Page> {
         Box::pin(async move {
             let kind = if direction == Direction::Sent { SENT } else { RECEIVED };
-            let inquiry = ListInquiry::new(&self.participant.company, kind, self.past(date), page);
+            let inquiry = Inquiry::list(&self.participant.company, kind, self.past(date), page);
             let reply = self.client.exchange(Method::POST, LIST, inquiry.signed(&self.key)?).await?;
             incoming::listed(&reply, (date, direction, page), &self.participant.company)
         })

@@ -33,8 +33,7 @@ pub(crate) async fn claim(
     (fixed_at, length): (Option<OffsetDateTime>, Duration),
     limit: i64,
 ) -> Result<Vec<DueReturn>, sqlx::Error> {
-    let rows = sqlx::query_as!(
-        Row,
+    let claimed = sqlx::query_scalar!(
         r#"
         with clock as materialized (
             select coalesce($2, clock_timestamp()) as now
@@ -42,17 +41,10 @@ pub(crate) async fn claim(
             select transfer_id from rail_payment
             where rail = $1 and owner = '' and due_at <= (select now from clock) and parked_at is null
             order by due_at limit $4 for update skip locked
-        ), claimed as (
-            update rail_payment p set due_at = now + make_interval(secs => $3), attempts = least(attempts, $5) + 1
-            from due, clock where p.transfer_id = due.transfer_id
-            returning p.transfer_id, p.attempts, p.seal
         )
-        select c.attempts, c.seal, t.transfer_id, t.rail as "rail!", t.amount,
-            t.spei_reference as "tracking_key!", t.operating_date as "operating_date!", t.payer_institution as "institution!",
-            t.payer_name, t.payer_account_number as payer_number, t.beneficiary_name as payee_name,
-            t.beneficiary_account_number as "payee_number!", t.concept, t.numeric_reference, v.reason
-        from claimed c join transfer t using (transfer_id)
-        left join transfer_event v on v.transfer_id = c.transfer_id and v.ordinal = 0
+        update rail_payment p set due_at = now + make_interval(secs => $3), attempts = least(attempts, $5) + 1
+        from due, clock where p.transfer_id = due.transfer_id
+        returning p.transfer_id
         "#,
         rail.as_str(),
         fixed_at,
@@ -60,7 +52,11 @@ pub(crate) async fn claim(
         limit,
         ATTEMPTS_MAX,
     );
-    let due = rows.fetch_all(db).await?.into_iter().map(|row| DueReturn {
+    let claimed = claimed.fetch_all(&mut *db).await?;
+    if claimed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let due = rows(db, Some(&claimed)).await?.into_iter().map(|row| DueReturn {
         transfer_id: row.transfer_id,
         order: Some(row.order()).filter(|_| row.has_seal(key)),
         attempts: row.attempts.saturating_sub(1),
@@ -113,19 +109,20 @@ impl Row {
     }
 }
 
-/// All that are pending: few, since each is sent back within seconds.
-pub(super) async fn all(db: &mut PgConnection) -> Result<Vec<Row>, sqlx::Error> {
+/// These, or all that are pending: few, since each is sent back within seconds.
+pub(super) async fn rows(db: &mut PgConnection, ids: Option<&[Uuid]>) -> Result<Vec<Row>, sqlx::Error> {
     let rows = sqlx::query_as!(
         Row,
         r#"
-        select p.attempts, p.seal, t.transfer_id, t.rail as "rail!", t.amount,
-            t.spei_reference as "tracking_key!", t.operating_date as "operating_date!", t.payer_institution as "institution!",
-            t.payer_name, t.payer_account_number as payer_number, t.beneficiary_name as payee_name,
+        select p.attempts, p.seal, t.transfer_id, t.rail as "rail!", t.amount, t.spei_reference as "tracking_key!",
+            t.operating_date as "operating_date!", t.payer_institution as "institution!", t.payer_name,
+            t.payer_account_number as payer_number, t.beneficiary_name as payee_name,
             t.beneficiary_account_number as "payee_number!", t.concept, t.numeric_reference, v.reason
         from rail_payment p join transfer t using (transfer_id)
         left join transfer_event v on v.transfer_id = p.transfer_id and v.ordinal = 0
-        where p.owner = ''
+        where p.owner = '' and ($1::uuid[] is null or p.transfer_id = any($1))
         "#,
+        ids as Option<&[Uuid]>,
     );
     rows.fetch_all(db).await
 }

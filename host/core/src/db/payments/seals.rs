@@ -54,7 +54,7 @@ pub(crate) fn of_return(key: &ChainKey, rail: &str, order: &IncomingOrder, reaso
 
 /// Those whose seals are not of what is there now.
 pub(crate) async fn broken(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<Uuid>, sqlx::Error> {
-    let returns = returns::all(db).await?;
+    let returns = returns::rows(db, None).await?;
     let mut broken: Vec<Uuid> = returns.iter().filter(|row| !row.has_seal(key)).map(|row| row.transfer_id).collect();
     let mut after = Uuid::nil();
     loop {
@@ -67,7 +67,7 @@ pub(crate) async fn broken(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<
 
 /// Seals them all with a new key.
 pub(crate) async fn renew(db: &mut PgConnection, key: &ChainKey) -> Result<(), sqlx::Error> {
-    let returns = returns::all(db).await?;
+    let returns = returns::rows(db, None).await?;
     replace(db, returns.iter().map(|row| (row.transfer_id, row.made(key)))).await?;
     let mut after = Uuid::nil();
     loop {

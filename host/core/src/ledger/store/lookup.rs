@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::db::transfers::parse_status;
 use crate::domain::account_number::normalise;
+use crate::domain::incoming::IncomingOrder;
 use crate::domain::money::Money;
 use crate::domain::transfer::Kind;
 use crate::ledger::batch::{Context, ReportedTransfer, State};
@@ -78,9 +79,8 @@ async fn load_used(db: &mut PgConnection, commands: &[Command], state: &mut Stat
         &ids,
     );
     state.used.extend(used.fetch_all(&mut *db).await?);
-    let is_incoming = |command: &&Command| matches!(command, Command::Receive(_));
-    let known = commands.iter().filter(is_incoming).filter_map(Command::chosen_id);
-    let known: Vec<Uuid> = known.filter(|id| state.used.contains(id)).collect();
+    let incoming = commands.iter().filter_map(Command::incoming).map(IncomingOrder::transfer_id);
+    let known: Vec<Uuid> = incoming.filter(|id| state.used.contains(id)).collect();
     if known.is_empty() {
         return Ok(());
     }

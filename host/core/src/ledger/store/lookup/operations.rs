@@ -37,6 +37,7 @@ async fn load_issued(
 ) -> Result<(), sqlx::Error> {
     let new = commands.iter().filter_map(|command| match command {
         Command::Open(open) => open.issued,
+        Command::Receive(receive) => Clabe::read(&receive.order.payee_number),
         _ => None,
     });
     let of_payee = |number: &str| {
@@ -44,11 +45,7 @@ async fn load_issued(
         Clabe::read(number).filter(|clabe| range.is_same_bank(*clabe))
     };
     let payees = state.payees.values().filter_map(|payee| of_payee(&payee.number));
-    let incoming = commands.iter().filter_map(|command| match command {
-        Command::Receive(receive) => Clabe::read(&receive.order.payee_number),
-        _ => None,
-    });
-    let wanted: BTreeSet<i64> = new.chain(payees).chain(incoming).map(Clabe::body).collect();
+    let wanted: BTreeSet<i64> = new.chain(payees).map(Clabe::body).collect();
     if wanted.is_empty() {
         return Ok(());
     }
