@@ -1,8 +1,10 @@
 // A stand-in for STP that outlives the hosts: it keeps orders by tracking key and operating date, settles or cancels each once,
 // and lists those of a day. It checks no signatures.
 
-import { createHash } from "node:crypto";
+import { createHash, generateKeyPairSync } from "node:crypto";
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { join } from "node:path";
 
 /** Orders on a page of the list. */
 const PAGE = 50;
@@ -18,8 +20,8 @@ export class Stp {
   repeated = 0;
   #orders = new Map();
 
-  /** Starts it on a free port of this machine. */
-  async start() {
+  /** Starts it on a free port of this machine; returns the settings of its hosts, with a key of this run. */
+  async start(folder) {
     const server = createServer(async (request, response) => {
       let text = "";
       for await (const part of request) text += part;
@@ -28,7 +30,12 @@ export class Stp {
     });
     await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
     server.unref();
-    this.url = `http://127.0.0.1:${server.address().port}`;
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const file = join(folder, "stp.pem");
+    await writeFile(file, privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 });
+    const url = `http://127.0.0.1:${server.address().port}`;
+    const bank = ["--stp-company", "CAUDAL", "--stp-account", "646180110400000007"];
+    return ["--rail", "stp", "--stp-url", url, "--stp-key-file", file, ...bank];
   }
 
   /** Every order, as it is listed. */
@@ -59,18 +66,9 @@ export class Stp {
     return [200, { estado: 0, mensaje: "bien", total: all.length, datos }];
   }
 
-  #shown({ claveRastreo, empresa, fechaOperacion, cuentaOrdenante, cuentaBeneficiario, nombreBeneficiario, monto, due }) {
-    const end = isCancelled(claveRastreo) ? "CN" : "LQ";
-    return {
-      claveRastreo,
-      empresa,
-      fechaOperacion: Number(fechaOperacion),
-      cuentaOrdenante,
-      cuentaBeneficiario,
-      nombreBeneficiario,
-      monto,
-      estado: Date.now() < due ? "A" : end,
-      causaDevolucion: null,
-    };
+  #shown({ due, ...order }) {
+    const end = isCancelled(order.claveRastreo) ? "CN" : "LQ";
+    const estado = Date.now() < due ? "A" : end;
+    return { ...order, fechaOperacion: Number(order.fechaOperacion), estado, causaDevolucion: null };
   }
 }
