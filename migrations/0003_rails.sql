@@ -61,3 +61,47 @@ create table incoming_notice (
     primary key (rail, tracking_key, operating_date, institution)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 create index incoming_notice_due on incoming_notice (rail, due_at);
+
+-- Comparisons of the orders of an operating day with the rail's list of them: due, or made.
+create table reconciliation (
+    reconciliation_id uuid primary key,
+    rail text collate "C" not null constraint reconciliation_rail check (rail in ('simulated', 'stp')),
+    operating_date date not null,
+    -- The operator who asked for it; null if the day was over.
+    requested_by text,
+    requested_at timestamptz not null,
+    -- When a host makes it; one that does moves this ahead. Null once it is made.
+    attempt_at timestamptz,
+    made_at timestamptz,
+    matched bigint not null default 0,
+    missing_here bigint not null default 0,
+    missing_there bigint not null default 0,
+    different bigint not null default 0,
+    duplicated bigint not null default 0,
+    -- Those that are listed: see host/core/src/domain/reconciliation.rs.
+    differences jsonb not null default '[]',
+    constraint reconciliation_made check (num_nulls(attempt_at, made_at) = 1)
+);
+create index reconciliation_due on reconciliation (rail, attempt_at) where attempt_at is not null;
+create index reconciliation_by_date on reconciliation (rail, operating_date, made_at);
+
+-- Differences that a person has to decide on. The id is a hash of the difference, so that finding it again opens no second
+-- case.
+create table payment_case (
+    case_id uuid primary key,
+    rail text collate "C" not null constraint payment_case_rail check (rail in ('simulated', 'stp')),
+    operating_date date not null,
+    difference jsonb not null,
+    opened_at timestamptz not null,
+    closed_at timestamptz,
+    closed_by text,
+    note text,
+    -- The transfer that it was booked as.
+    transfer_id uuid,
+    constraint payment_case_closed check (num_nulls(closed_at, closed_by, note) in (0, 3)),
+    constraint payment_case_booked check (transfer_id is null or closed_at is not null)
+);
+create index payment_case_open on payment_case (rail, operating_date) where closed_at is null;
+
+-- Orders are entered and handed over in the order of their days, so that a summary of each range of pages suffices.
+create index rail_order_by_date on rail_order using brin (operating_date date_minmax_multi_ops) with (autosummarize = on);

@@ -106,6 +106,7 @@ steps_drills() {
     CAUDAL_LOSING_RUNS=10 CAUDAL_POSTGRES_FAULT_SECONDS=70 files tests/ha/*.test.mjs
     CAUDAL_SOAK_SECONDS=30 counted "${tests[@]}" --test soak -- --nocapture --test-threads 1
     CAUDAL_INCOMING_ORDERS=100000 counted "${tests[@]}" --test api -- --nocapture incoming_drill
+    CAUDAL_RECONCILED=1000000 counted "${tests[@]}" --test api -- --nocapture planted_differences
     counted "${tests[@]}" --test simulation -- --seeds 20000
     FUZZ_SECONDS=60 counted "${tests[@]}" --test fuzz
     single "the contract holds" tests/contract/schemathesis.sh "$CAUDAL" 1000

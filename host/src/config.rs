@@ -15,8 +15,8 @@ use clap_complete::Shell;
 use crate::db::roles::OWNER;
 
 pub use ledger::{
-    AcceptLoss, Approvals, DecidePayment, Events, Find, Freeze, Fund, Holder, LimitChange, Payments, ReceiveOrder,
-    RotateKey, SimulatedRail, Since, UserLimits, Verify,
+    AcceptLoss, Approvals, DecideCase, DecidePayment, Events, Find, Freeze, Fund, Holder, LimitChange, Payments,
+    ReceiveOrder, Reconcile, ReportFormat, RotateKey, SimulatedRail, Since, UserLimits, Verify,
 };
 pub use models::{
     Deploy, ExplanationLanguage, Models, Push, Replay, RollBack, Rollout, RolloutOrder, RowFormat, Score, StartRollout,
@@ -104,6 +104,8 @@ pub enum Command {
     /// Let the simulated rail send money to an account
     #[command(subcommand)]
     Rail(SimulatedRail),
+    /// Compare an operating day with the rail: what only one side has, and what differs
+    Reconcile(Reconcile),
     /// Give the money of a completed transaction back, once
     Reverse(DecidePayment),
     /// List, approve and withdraw actions that take two operators

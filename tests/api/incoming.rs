@@ -21,7 +21,7 @@ const NOTICE: &str = "/rails/stp/order";
 const OPERATE: Option<&str> = Some("ledger:operate");
 
 /// Of another bank, for 100.00.
-fn order(key: &str, payee: &str) -> Incoming {
+pub(crate) fn order(key: &str, payee: &str) -> Incoming {
     Incoming {
         tracking_key: key.to_owned(),
         institution: 40_012,

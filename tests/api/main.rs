@@ -58,6 +58,7 @@ mod rails;
 #[path = "../random.rs"]
 mod random;
 mod rates;
+mod reconciliation;
 mod remittance;
 mod replay;
 mod risk_context;

@@ -15,6 +15,7 @@ mod listeners;
 mod manual;
 mod models;
 mod process;
+mod reconcile;
 mod roles;
 mod rollout;
 mod score;

@@ -77,9 +77,9 @@ export class Customer {
     return { from, to, status, answer, isReplay };
   }
 
-  /** Opens the account and saves the payee; to be called while all is well. */
-  async arrive(host) {
-    const opened = await this.#ask("open", host, "/accounts", { body: ACCOUNT });
+  /** Opens an account and saves the payee; to be called while all is well. */
+  async arrive(host, account = ACCOUNT) {
+    const opened = await this.#ask("open", host, "/accounts", { body: account });
     const saved = await this.#ask("payee", host, "/beneficiaries", { body: PAYEE });
     if (!opened.answer?.id || !saved.answer?.id)
       throw new Error(`${this.user}: ${JSON.stringify([opened.answer, saved.answer])}`);

@@ -18,6 +18,7 @@ mod operations;
 #[path = "../random.rs"]
 mod random;
 mod received;
+mod recovery;
 mod rotation;
 mod schema;
 mod since;

@@ -160,6 +160,22 @@ impl StandIn {
         self.desk().orders.values_mut().for_each(|order| order.amount = amount.to_owned());
     }
 
+    /// Has an order of this bank, to BBVA, which nobody sent in this test.
+    pub(crate) fn keep(&self, tracking_key: &str, amount: &str, sender: &str, state: &str) {
+        let order = Order {
+            amount: amount.to_owned(),
+            company: json!("CAUDAL"),
+            sender: json!(sender),
+            payee_name: json!("LUIS"),
+            payee: json!("012180004643051249"),
+            state: state.to_owned(),
+            cause: Value::Null,
+        };
+        let mut desk = self.desk();
+        let key = (tracking_key.to_owned(), desk.today.clone());
+        desk.orders.insert(key, order);
+    }
+
     /// Takes an order of another bank.
     pub(crate) fn receive(&self, order: Incoming) {
         let mut desk = self.desk();

@@ -22,6 +22,7 @@ mod payments;
 mod policy;
 mod postgres;
 mod rail;
+mod reconcile;
 mod replay;
 mod rotate;
 mod score;
@@ -96,6 +97,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Holder(holder) => holder::run(&cli.common, holder).await,
             Command::Payments(payments) => payments::run(&cli.common, payments).await,
             Command::Rail(SimulatedRail::Receive(order)) => rail::receive(&cli.common, order).await,
+            Command::Reconcile(reconcile) => reconcile::run(&cli.common, reconcile).await,
             Command::Reverse(decision) => payments::reverse(&cli.common, decision).await,
             Command::Approvals(approvals) => approvals::run(&cli.common, approvals).await,
             Command::Events(events) => events::run(&cli.common, events).await,

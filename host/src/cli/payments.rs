@@ -1,14 +1,16 @@
-//! `caudal payments` and `caudal reverse`: lists what a rail has not decided, decides it by hand, and gives money back.
+//! `caudal payments` and `caudal reverse`: lists what a rail has not decided and where it differs, decides it by hand, and
+//! gives money back.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::cli::admin::{AdminApi, found, pesos};
 use crate::cli::output::print;
 use crate::cli::table::{Column, print_list, text};
-use crate::config::{Common, DecidePayment, Payments};
+use crate::config::{Common, DecideCase, DecidePayment, Payments};
 
 pub(super) async fn run(common: &Common, payments: Payments) -> Result<ExitCode> {
     match payments {
@@ -18,6 +20,12 @@ pub(super) async fn run(common: &Common, payments: Payments) -> Result<ExitCode>
         }
         Payments::Settle(decision) => decide(common, decision, "settle").await,
         Payments::Refuse(decision) => decide(common, decision, "refuse").await,
+        Payments::Cases { json, admin } => {
+            let answer = AdminApi::new(common, &admin)?.get("/admin/cases").await?;
+            print_list(&answer, ("cases", "no case is open"), CASE_COLUMNS, json)
+        }
+        Payments::Book { account, case } => end(common, case, "book", account).await,
+        Payments::Close(case) => end(common, case, "close", None).await,
     }
 }
 
@@ -36,6 +44,37 @@ const COLUMNS: &[Column<Value>] = &[
     }),
     ("LAST ERROR", |it| text(&it["lastError"])),
 ];
+
+const CASE_COLUMNS: &[Column<Value>] = &[
+    ("CASE", |it| text(&it["id"])),
+    ("OPERATING DATE", |it| text(&it["operatingDate"])),
+    ("DIRECTION", |it| text(&it["difference"]["direction"])),
+    ("FINDING", |it| text(&it["difference"]["finding"])),
+    ("TRACKING KEY", |it| text(&it["difference"]["trackingKey"])),
+    ("MXN HERE", |it| text(&it["difference"]["here"]["amount"])),
+    ("MXN THERE", |it| text(&it["difference"]["there"]["amount"])),
+    ("STATUS HERE", |it| text(&it["difference"]["here"]["status"])),
+    ("STATUS THERE", |it| text(&it["difference"]["there"]["status"])),
+    ("SENDER", |it| text(&it["difference"]["senderNumber"])),
+    ("OPENED", |it| text(&it["openedAt"])),
+];
+
+async fn end(common: &Common, case: DecideCase, action: &str, account: Option<Uuid>) -> Result<ExitCode> {
+    let DecideCase { case, reason, admin } = case;
+    let mut body = json!({"reason": reason});
+    if let Some(account) = account {
+        body["accountId"] = json!(account);
+    }
+    let answer = AdminApi::new(common, &admin)?.post(&format!("/admin/cases/{case}/{action}"), &body).await;
+    let answer = found(answer, || format!("there is no case {case}: `caudal payments cases` lists the open ones"))?;
+    if let Some(done) = answer.done()? {
+        print(&match done["transactionId"].as_str() {
+            Some(transaction) => format!("{case}: booked as {transaction}"),
+            None => format!("{case}: closed"),
+        })?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
 
 /// Posts a decision, and returns what became of it unless a second operator has to approve it.
 async fn post(common: &Common, decision: &DecidePayment, path: &str, unknown: &str) -> Result<Option<Value>> {

@@ -195,6 +195,8 @@ problems! {
     /// Its status, which is final.
     PaymentEnded(status: transfer::Status) = CONFLICT, "payment-ended", "The payment has ended",
         format!("It is {status}, which never changes. A completed one can be given back: reverse it.");
+    /// Why.
+    NotBookable(why: String) = CONFLICT, "not-bookable", "The payment cannot be booked", why.clone();
     /// The amount that is held.
     HoldExceeded(held: Money) = BAD_REQUEST, "hold-exceeded", "The amount exceeds the hold",
         format!("is more than the {held} MXN held"), field: "amount";

@@ -56,6 +56,12 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     ("rail_order", "insert, update (sent_at, inquire_at, inquired_at, inquiries), delete", Reads),
     ("rail_payment", "insert, update (attempts, due_at, last_error, parked_at), delete", Reads),
     ("incoming_notice", "insert, update (attempts, due_at), delete", Ignores),
+    (
+        "reconciliation",
+        "insert, update (attempt_at, made_at, matched, missing_here, missing_there, different, duplicated, differences)",
+        Reads,
+    ),
+    ("payment_case", "insert, update (closed_at, closed_by, note, transfer_id)", Reads),
     // What the ledger's statement adds up.
     ("payee_total", "insert, update (transfers, amount, largest)", Reads),
     // Users' own things.

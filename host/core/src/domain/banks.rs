@@ -3,7 +3,7 @@
 //! Such lists go stale, so an unknown code only costs the name or adds a warning; it never stops a payment.
 
 /// The institution with this ABM code.
-pub(super) fn name(code: &str) -> Option<&'static str> {
+pub(crate) fn name(code: &str) -> Option<&'static str> {
     BANKS.binary_search_by_key(&code, |(known, _)| known).ok().map(|found| BANKS[found].1)
 }
 

@@ -16,6 +16,7 @@ pub mod money;
 pub mod nudge;
 pub mod order;
 pub mod profile;
+pub mod reconciliation;
 pub mod remittance;
 pub mod risk;
 pub mod rollout;

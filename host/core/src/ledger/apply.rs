@@ -8,6 +8,7 @@ mod holds;
 mod incoming;
 mod keys;
 mod posting;
+mod recovery;
 mod report;
 
 use uuid::Uuid;
@@ -54,6 +55,7 @@ impl Run<'_> {
             Command::Hold(place) => self.hold(place),
             Command::Release(release) => self.release(release),
             Command::Freeze(freeze) => self.freeze(freeze),
+            Command::Recover(recover) => self.recover(recover),
         };
         if self.batch.changes() > before {
             let read = command.order().and_then(|order| self.read(order));
@@ -86,6 +88,7 @@ impl Run<'_> {
 
     fn transfer(&mut self, order: &Order) -> Outcome {
         let fingerprint = fingerprint::of_transfer(order);
+        self.bind_recovered(order, &fingerprint);
         self.answer_once(order, fingerprint, |run, order| Ok(Made::Transfer(run.send(order, &fingerprint)?)))
     }
 

@@ -24,6 +24,7 @@ pub enum Command {
     Hold(PlaceHold),
     Release(ReleaseHold),
     Freeze(Freeze),
+    Recover(Recover),
 }
 
 impl Command {
@@ -39,6 +40,7 @@ impl Command {
             Self::Hold(place) => Some(place.order.from_account_id),
             Self::Release(release) => Some(release.account_id),
             Self::Freeze(freeze) => Some(freeze.account_id),
+            Self::Recover(recover) => Some(recover.account_id),
         }
     }
 
@@ -47,7 +49,7 @@ impl Command {
         match self {
             Self::Open(_) | Self::Transfer(_) | Self::Hold(_) => true,
             Self::Release(release) => release.owner.is_some(),
-            Self::Fund(_) | Self::Report(_) | Self::Receive(_) | Self::Freeze(_) => false,
+            Self::Fund(_) | Self::Report(_) | Self::Receive(_) | Self::Freeze(_) | Self::Recover(_) => false,
         }
     }
 
@@ -75,6 +77,7 @@ impl Command {
         match self {
             Self::Fund(fund) => Some(fund.transfer_id),
             Self::Receive(receive) => Some(receive.order.transfer_id()),
+            Self::Recover(recover) => Some(recover.transfer_id),
             _ => match self.order()?.risk {
                 Risk::Assessed { acknowledged, .. } => acknowledged,
                 _ => None,
@@ -162,6 +165,32 @@ pub struct Freeze {
     pub frozen: bool,
     pub actor: String,
     pub reason: String,
+}
+
+/// Books a payment that its rail has settled and the ledger has lost, on an operator's word.
+#[derive(Debug, Clone)]
+pub struct Recover {
+    /// Id of the new transfer: the same whenever the same payment is booked.
+    pub transfer_id: Uuid,
+    /// The account that it debits.
+    pub account_id: Uuid,
+    /// Clave de rastreo, as the lost transfer had it.
+    pub tracking_key: String,
+    /// Above zero.
+    pub amount: Money,
+    pub rail: RailName,
+    pub payee: LostPayee,
+    pub by_hand: ByHand,
+}
+
+/// The payee of a lost payment.
+#[derive(Debug, Clone)]
+pub struct LostPayee {
+    /// The sender's beneficiary with this number; nil if there is none.
+    pub beneficiary_id: Uuid,
+    pub name: String,
+    pub bank: String,
+    pub number: String,
 }
 
 /// A rail's report on a payment. It may be duplicated, late or contradict an earlier one.
@@ -255,6 +284,8 @@ pub enum Outcome {
         /// Whether an earlier order with its key moved the same money, if there was one. Otherwise that one counts.
         is_same: bool,
     },
+    /// The lost payment was booked.
+    Recovered(Transfer),
 }
 
 /// Why a command changed nothing. Never recorded with an idempotency key: a retry may succeed.
@@ -284,7 +315,7 @@ pub enum Refusal {
     TooManyRefusals,
     /// Too many payments of its user wait for the rail. Nothing was decided.
     TooManyPending,
-    /// The payee's account, which would have to give the money back, does not cover it.
+    /// The account that would be debited, of the payee of a reversed transfer or of the sender of a lost one, does not cover it.
     NotCovered,
     /// The credited balance would overflow. Nothing was moved.
     BalanceTooLarge,

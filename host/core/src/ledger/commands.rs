@@ -12,7 +12,8 @@ use uuid::Uuid;
 
 use super::batch::{Decided, FROZEN, Payee, Read, Terms};
 use super::command::{
-    ByHand, Command, Freeze, Fund, OpenAccount, Order, PaymentReport, PlaceHold, Receive, ReleaseHold,
+    ByHand, Command, Freeze, Fund, LostPayee, OpenAccount, Order, PaymentReport, PlaceHold, Receive, Recover,
+    ReleaseHold,
 };
 use super::rows::{AccountEventRow, KeyRow, Rows, TransferRow};
 use crate::db::transfers::read_remittance;
@@ -77,6 +78,9 @@ enum StoredCommand {
         account_event: usize,
     },
     Receive {
+        transfer: usize,
+    },
+    Recover {
         transfer: usize,
     },
 }
@@ -148,6 +152,7 @@ fn store(Decided { command, read }: &Decided, rows: &Rows) -> Option<StoredComma
             account: rows.accounts.binary_search_by_key(&open.account_id, |row| row.account_id).ok()?,
         },
         Command::Fund(fund) => StoredCommand::Fund { transfer: transfer(fund.transfer_id)? },
+        Command::Recover(recover) => StoredCommand::Recover { transfer: transfer(recover.transfer_id)? },
         Command::Transfer(order) => match transfer(order.transfer_id) {
             Some(transfer) => StoredCommand::Transfer { transfer, order: store_order(order, read.as_ref()?) },
             None => store_refused(order, None, read.as_ref()?, rows)?,
@@ -329,6 +334,24 @@ fn read(stored: StoredCommand, rows: &Rows) -> Option<Decided> {
             let row = rows.account_events.get(account_event)?;
             let (frozen, actor, reason) = (row.event == FROZEN, row.actor.clone(), row.reason.clone());
             Command::Freeze(Freeze { account_id: row.account_id, frozen, actor, reason })
+        }
+        StoredCommand::Recover { transfer } => {
+            let row = rows.transfers.get(transfer)?.clone();
+            let status = rows.statuses.iter().find(|it| it.transfer_id == row.transfer_id)?;
+            Command::Recover(Recover {
+                transfer_id: row.transfer_id,
+                account_id: row.debit_account_id,
+                tracking_key: row.spei_reference?,
+                amount: Money::from_minor(row.amount),
+                rail: RailName::parse(&row.rail?)?,
+                payee: LostPayee {
+                    beneficiary_id: row.beneficiary_id?,
+                    name: row.beneficiary_name?,
+                    bank: row.beneficiary_bank?,
+                    number: row.beneficiary_account_number?,
+                },
+                by_hand: ByHand { actor: status.actor.clone()?, note: status.note.clone()? },
+            })
         }
     };
     Some(Decided { command, read: None })

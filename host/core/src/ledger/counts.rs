@@ -50,6 +50,7 @@ impl Metrics {
                 Outcome::Opened(_)
                 | Outcome::NumberTaken
                 | Outcome::Funded(_)
+                | Outcome::Recovered(_)
                 | Outcome::IdTaken
                 | Outcome::HoldNotDue
                 | Outcome::Frozen { .. }

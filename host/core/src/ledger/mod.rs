@@ -30,10 +30,11 @@ pub mod writer;
 pub use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 pub use crate::domain::risk::Risk;
 pub use command::{
-    ByHand, Command, Freeze, Fund, OpenAccount, OpenedAccount, Order, Outcome, PaymentReport, PlaceHold, Receive,
-    Refusal, ReleaseHold,
+    ByHand, Command, Freeze, Fund, LostPayee, OpenAccount, OpenedAccount, Order, Outcome, PaymentReport, PlaceHold,
+    Receive, Recover, Refusal, ReleaseHold,
 };
 pub use jitter::Jitter;
 pub use job::{LedgerConfig, LedgerError};
 pub use pace::BATCH_LENGTH_MAX;
 pub use queue::{BATCHERS, Ledger, QUEUE_LENGTH_MAX, QUEUE_RESERVED};
+pub use tracking::is_own_tracking_key;

@@ -5,11 +5,15 @@ use time::OffsetDateTime;
 use uuid::{Builder, Uuid};
 
 use super::command::Order;
+use super::fingerprint;
 use crate::domain::incoming::{IncomingOrder, OrderKey};
 use crate::sealing::digest::Digest;
 
 /// Prefix of this bank's tracking keys.
 const PREFIX: &str = "CAUD";
+
+/// Digits of the date.
+const DATE_LENGTH: usize = 8;
 
 /// Characters after the date, 5 bits each.
 const SUFFIX_LENGTH: usize = 18;
@@ -35,6 +39,27 @@ pub(super) fn tracking_key(order: &Order, fingerprint: &[u8; 32], created_at: Of
     let mut text = format!("{PREFIX}{:04}{:02}{:02}", date.year(), u8::from(date.month()), date.day());
     text.extend(digest.finish().iter().take(SUFFIX_LENGTH).map(|byte| char::from(ALPHABET[usize::from(byte % 32)])));
     text
+}
+
+/// Whether a tracking key is one that this bank derives.
+pub fn is_own_tracking_key(tracking_key: &str) -> bool {
+    let date_end = PREFIX.len() + DATE_LENGTH;
+    tracking_key.len() == date_end + SUFFIX_LENGTH
+        && tracking_key.starts_with(PREFIX)
+        && tracking_key.bytes().skip(PREFIX.len()).take(DATE_LENGTH).all(|byte| byte.is_ascii_digit())
+        && tracking_key.bytes().skip(date_end).all(|byte| ALPHABET.contains(&byte))
+}
+
+/// The idempotency key under which the answer to a lost request waits for its retry: what its tracking key has on any day.
+/// Clients' keys have no spaces.
+pub(super) fn recovered_key(tracking_key: &str) -> Option<String> {
+    is_own_tracking_key(tracking_key).then(|| format!("recovered {}", &tracking_key[PREFIX.len() + DATE_LENGTH..]))
+}
+
+/// The same for a retry; `None` without an idempotency key.
+pub(super) fn recovered_key_of(order: &Order) -> Option<String> {
+    order.key.as_ref()?;
+    recovered_key(&tracking_key(order, &fingerprint::of_transfer(order), OffsetDateTime::UNIX_EPOCH))
 }
 
 impl OrderKey {

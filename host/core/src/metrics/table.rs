@@ -64,6 +64,8 @@ table! {
 
     payments: Gauges<1> = "payments" ["state"], "Payments without a final answer from their rail, across all hosts";
     oldest_payment: Gauge = "payments_oldest_timestamp_seconds" [], "Since when the oldest of them has been pending; 0 if there is none";
+    payment_cases: Gauge = "payment_cases" [], "Differences from the rail that a person has to decide on, across all hosts";
+    reconciliation_due: Gauge = "reconciliation_due_timestamp_seconds" [], "Since when the oldest comparison of an operating day with the rail has been due; 0 if none is";
     rail_answers: Counters<1> = "rail_answers" ["answer"], "Answers of the rail about payments";
     rail_contradictions: Counters<1> = "rail_contradictions" ["report"], "Final statuses that the rail contradicted";
 

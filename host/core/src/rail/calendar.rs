@@ -35,6 +35,13 @@ pub fn operating_date(at: OffsetDateTime) -> Date {
         .unwrap_or(today)
 }
 
+/// The last operating date that is over.
+pub fn finished_date(now: OffsetDateTime) -> Date {
+    let today = clock::mexico_city(now - REVIEW_DELAY - Duration::hours(ROLL_HOUR.into())).date();
+    let mut days = (0..=DAYS_AHEAD_MAX).map(|days| today.saturating_sub(Duration::days(days)));
+    days.find(|&day| is_business_day(day)).unwrap_or(today)
+}
+
 /// When a payment of an operating date is asked about next, after the end of that day or of the second business day
 /// after it: what a bank sends back, it sends back by then.
 pub(super) fn review_after(date: Date, now: OffsetDateTime) -> Option<OffsetDateTime> {
@@ -153,6 +160,20 @@ mod tests {
             (datetime!(2026-12-31 20:00 -6), date!(2027 - 01 - 04)),
         ] {
             assert_eq!(operating_date(at), want, "{at}");
+        }
+    }
+
+    #[test]
+    fn a_day_is_finished_an_hour_after_it_ends() {
+        for (at, want) in [
+            (datetime!(2026-11-19 18:59:59 -6), date!(2026 - 11 - 18)),
+            (datetime!(2026-11-19 19:00 -6), date!(2026 - 11 - 19)),
+            (datetime!(2026-11-20 03:00 -6), date!(2026 - 11 - 19)),
+            // Before and after a weekend.
+            (datetime!(2026-11-22 12:00 -6), date!(2026 - 11 - 20)),
+            (datetime!(2026-11-23 18:59 -6), date!(2026 - 11 - 20)),
+        ] {
+            assert_eq!(finished_date(at), want, "{at}");
         }
     }
 

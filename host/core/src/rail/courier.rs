@@ -104,7 +104,7 @@ impl Courier {
         let inquiries = repeat("inquiries", || self.inquire_due());
         let orders = repeat("incoming orders", || self.receive_due());
         let returns = repeat("returns", || self.return_due());
-        tokio::join!(receive, payments, inquiries, orders, returns, self.watch());
+        tokio::join!(receive, payments, inquiries, orders, returns, self.watch(), self.reconcile());
     }
 
     /// Payments left unprocessed after an error become due again.

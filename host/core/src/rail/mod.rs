@@ -9,6 +9,8 @@ pub mod courier;
 pub mod decision;
 pub mod incoming;
 mod inquiries;
+mod reconciliation;
+pub mod recovery;
 mod returns;
 pub mod simulated;
 pub mod stp;
@@ -22,8 +24,9 @@ use tokio::sync::mpsc;
 
 pub use crate::domain::incoming::{IncomingOrder, OrderKey};
 use crate::domain::money::Money;
+pub use crate::domain::reconciliation::Direction;
 pub use crate::domain::transfer::Payment;
-pub use calendar::operating_date;
+pub use calendar::{finished_date, operating_date};
 
 /// A payment's status at its rail. A reason is a two-digit SPEI return reason, if the rail gave one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,12 +65,6 @@ pub enum IncomingStatus {
     Received,
     /// It was sent back, with this reason if the rail says one.
     Returned(Option<String>),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    Sent,
-    Received,
 }
 
 /// A part of the list of a day.

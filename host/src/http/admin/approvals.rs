@@ -10,7 +10,7 @@ use super::deployment::deploy_approved;
 use super::start::start_approved;
 use super::users::set_limits;
 use super::versions::kind_of;
-use super::{accounts, payments, reversals};
+use super::{accounts, payments, reconciliations, reversals};
 use crate::app::App;
 use crate::audit::{self, Event};
 use crate::auth::{Approver, AuthError};
@@ -178,6 +178,9 @@ async fn perform(action: Action, app: &App, approval: &Approval) -> Result<Respo
         }
         Action::Reverse { transaction_id, reversal_id, .. } => {
             reversals::carry_out(app, transaction_id, reversal_id, by_hand()).await?.into_response()
+        }
+        Action::BookPayment { case_id, account_id, .. } => {
+            reconciliations::book(app, case_id, account_id, by_hand()).await?.into_response()
         }
         Action::Fund { account_id, amount, transaction_id } => {
             accounts::credit(app, account_id, &amount, transaction_id, by).await?.into_response()

@@ -11,6 +11,7 @@ mod names;
 pub(crate) mod payments;
 pub(crate) mod pushes;
 pub(crate) mod rails;
+pub(crate) mod reconciliations;
 pub(crate) mod replay;
 pub(crate) mod reversals;
 pub(crate) mod rollout;

@@ -60,7 +60,7 @@ request! {
     /// Why a payment is decided on by hand.
     pub(crate) struct PaymentDecisionRequest {
         /// Kept for good.
-        reason: String { chars_max: REASON_CHARS_MAX, example: "\"settled according to STP, case 4711\"" },
+        pub(crate) reason: String { chars_max: REASON_CHARS_MAX, example: "\"settled according to STP, case 4711\"" },
     }
 }
 

@@ -13,6 +13,9 @@ use crate::http::admin::find::{self, FindQuery, FoundJson};
 use crate::http::admin::payments::{self, DecidedPaymentJson, PaymentDecisionRequest, PendingPaymentsJson};
 use crate::http::admin::pushes::{self, PushedJson, UnderWayJson};
 use crate::http::admin::rails::{self, IncomingOrderJson, IncomingOrderRequest};
+use crate::http::admin::reconciliations::{
+    self, BookingRequest, CasesJson, ClosedCaseJson, ReconciliationJson, ReconciliationRequest,
+};
 use crate::http::admin::replay::{self, ReplayRequest};
 use crate::http::admin::reversals::{self, ReversalRequest, ReversedJson};
 use crate::http::admin::rollout::{self, RolloutJson, RolloutOrderRequest, RolloutsJson};
@@ -57,6 +60,7 @@ const APPROVE_ERRORS: &[&str] = &[
     "signature-required",
     "payment-under-way",
     "payment-ended",
+    "not-bookable",
     "account-frozen",
     "not-covered",
     "not-reversible",
@@ -172,6 +176,17 @@ const OPERATIONS: &[Operation] = &[
     route!(post "/admin/payments/{id}/refuse", payments::refuse_payment, "Refund a pending payment by hand")
         .operator(LEDGER_OPERATOR).body::<PaymentDecisionRequest>().ok_or_approval::<DecidedPaymentJson>()
         .errors(&["payment-under-way", "payment-ended", "model-unavailable", "outcome-unknown"]),
+    route!(get "/admin/reconciliations", reconciliations::get_reconciliation, "The last comparison of an operating day with the rail")
+        .operator(LEDGER_OPERATOR).query(&[&ReconciliationRequest::DECLARATION]).ok::<ReconciliationJson>().errors(&["not-found"]),
+    route!(post "/admin/reconciliations", reconciliations::request_reconciliation, "Compare an operating day with the rail")
+        .operator(LEDGER_OPERATOR).body::<ReconciliationRequest>().ok::<ReconciliationJson>().errors(&["not-found"]),
+    route!(get "/admin/cases", reconciliations::list_cases, "Differences from the rail that a person decides on")
+        .operator(LEDGER_OPERATOR).ok::<CasesJson>(),
+    route!(post "/admin/cases/{id}/book", reconciliations::book_case, "Book a payment that the ledger lost and the rail has settled")
+        .operator(LEDGER_OPERATOR).body::<BookingRequest>().ok_or_approval::<ClosedCaseJson>()
+        .errors(&["not-bookable", "account-frozen", "outcome-unknown"]),
+    route!(post "/admin/cases/{id}/close", reconciliations::close_case, "Close a case without a booking")
+        .operator(LEDGER_OPERATOR).body::<PaymentDecisionRequest>().ok::<ClosedCaseJson>(),
     route!(post "/rails/stp/state", "push_state": stp::take_state, "STP's notice about a payment")
         .body::<NoticeJson>().ok::<ReceiptJson>().errors(&["not-found"]),
     route!(put "/rails/stp/state", "put_state": stp::take_state, "STP's notice about a payment")

@@ -34,6 +34,11 @@ pub enum Action {
         payment: SeenPayment,
         reversal_id: Uuid,
     },
+    BookPayment {
+        case_id: Uuid,
+        account_id: Uuid,
+        payment: SeenPayment,
+    },
     Fund {
         account_id: Uuid,
         /// In pesos.

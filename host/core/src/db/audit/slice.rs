@@ -252,6 +252,11 @@ async fn totals(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, sq
             select sum(t.amount) from transfer t
             where t.owner = s.owner and t.kind = 'spei' and t.status <> 'failed' and t.created_at >= s.midnight
                 and t.created_at < s.midnight + interval '1 day' - make_interval(secs => $4)
+                -- One that an operator recovered was sent on an earlier day.
+                and not exists (
+                    select from transfer_event v
+                    where v.transfer_id = t.transfer_id and v.ordinal = 0 and v.actor is not null
+                )
         ) and not exists (
             select from audit_record r
             where r.subject = 'limits' and r.subject_key = s.owner and r.action <> 'reseal'

@@ -88,6 +88,13 @@ subjects! {
     Funding = "funding": None,
     /// An action that takes two operators.
     Approval = "approval": many("approval", Key::Uuid("approval_id")),
+    /// A comparison with a rail that was made.
+    Reconciliation = "reconciliation": many(
+        "(select * from reconciliation where made_at is not null)",
+        Key::Uuid("reconciliation_id"),
+    ),
+    /// A difference that a person decides on.
+    PaymentCase = "payment-case": many("payment_case", Key::Uuid("case_id")),
     /// A canary whose share grows by itself.
     Rollout = "rollout": few("rollout", "rollout_id::text"),
     /// What all hosts keep to.

@@ -69,17 +69,21 @@ impl Run<'_> {
         self.batch.balances.entry(key).and_modify(|earlier| earlier.after = after).or_insert(change);
     }
 
+    /// Adds an amount to what an account sent today.
+    pub(super) fn count_sent(&mut self, account_id: Uuid, amount: Money) {
+        let key = (account_id, CUSTOMER_STRIPE);
+        let Some(&balance) = self.state.balances.get(&key) else { return };
+        let today = mexico_city_date(self.context.now);
+        // If another host's clock is already past midnight, the later day counts.
+        let (day, before) =
+            if balance.sent_day < today { (today, Money::ZERO) } else { (balance.sent_day, balance.sent) };
+        let sent = before.checked_add(amount).unwrap_or(Money::MAX);
+        self.change(key, balance, Balance { sent_day: day, sent, ..balance });
+    }
+
     /// Adds a transfer to today's totals of its account and its user.
     pub(super) fn count_towards_day(&mut self, order: &Order) {
-        let key = (order.from_account_id, CUSTOMER_STRIPE);
-        if let Some(&balance) = self.state.balances.get(&key) {
-            let today = mexico_city_date(self.context.now);
-            // If another host's clock is already past midnight, the later day counts.
-            let (day, before) =
-                if balance.sent_day < today { (today, Money::ZERO) } else { (balance.sent_day, balance.sent) };
-            let sent = before.checked_add(order.amount).unwrap_or(Money::MAX);
-            self.change(key, balance, Balance { sent_day: day, sent, ..balance });
-        }
+        self.count_sent(order.from_account_id, order.amount);
         let user = self.state.users.entry(order.owner.clone()).or_default();
         if user.per_day_limit.or(self.context.terms.per_day_limit).is_some() {
             self.batch.users.insert(order.owner.clone(), user.version);

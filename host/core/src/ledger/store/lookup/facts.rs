@@ -19,6 +19,7 @@ use crate::domain::transfer::Transfer;
 use crate::ledger::batch::{AccountFacts, Answer, Context, Made, Payee, State, UserFacts};
 use crate::ledger::command::{Command, PlaceHold};
 use crate::ledger::rows::{BalanceRow, HoldRow, KeyRow, TransferRow, rejection_from_json};
+use crate::ledger::tracking::recovered_key_of;
 use crate::ledger::writer::Writer;
 use crate::sealing::ChainKey;
 
@@ -30,11 +31,13 @@ struct Lookup<'a> {
     owner: Option<&'a str>,
     beneficiary_id: Option<Uuid>,
     key: Option<&'a str>,
+    /// The key under which a recovered payment waits for its retry.
+    recovered: Option<String>,
 }
 
 impl<'a> Lookup<'a> {
     fn balance(account_id: Uuid, stripe: i16) -> Self {
-        Self { account_id, stripe, owner: None, beneficiary_id: None, key: None }
+        Self { account_id, stripe, owner: None, beneficiary_id: None, key: None, recovered: None }
     }
 
     /// `None` for a new account, which has nothing to load, and for one that a number leads to.
@@ -46,9 +49,12 @@ impl<'a> Lookup<'a> {
                 owner: Some(&order.owner),
                 beneficiary_id: Some(order.to_beneficiary_id),
                 key: order.key.as_deref(),
+                recovered: if let Command::Transfer(_) = command { recovered_key_of(order) } else { None },
                 ..balance
             }),
-            Command::Fund(_) | Command::Report(_) | Command::Release(_) | Command::Freeze(_) => Some(balance),
+            Command::Fund(_) | Command::Report(_) | Command::Release(_) | Command::Freeze(_) | Command::Recover(_) => {
+                Some(balance)
+            }
         }
     }
 }
@@ -70,6 +76,7 @@ pub(super) async fn load(
     let owners: Vec<Option<&str>> = lookups.iter().map(|it| it.owner).collect();
     let payees: Vec<Option<Uuid>> = lookups.iter().map(|it| it.beneficiary_id).collect();
     let keys: Vec<Option<&str>> = lookups.iter().map(|it| it.key).collect();
+    let recovered: Vec<Option<&str>> = lookups.iter().map(|it| it.recovered.as_deref()).collect();
     let users: Vec<&str> = users.into_iter().collect();
     let today: Date = mexico_city_date(context.now);
     // `limit 1` makes every join an index lookup of one row. Otherwise a plan made while a table was nearly
@@ -89,7 +96,7 @@ pub(super) async fn load(
             left join lateral (select * from app_user where owner = n.owner limit 1) as u on true
         )
         select statement_timestamp() as "read_at!", k.account_id as "account_id!", k.stripe as "stripe!", k.owner as "user?",
-            k.beneficiary_id as "beneficiary_id?", k.key as "key?",
+            k.beneficiary_id as "beneficiary_id?",
             a.owner as "account_owner?", a.account_number as "account_number?", a.issued is not null as "is_issued!", b.it as "balance?: BalanceRow",
             p.owner as "payee_owner?", p.name as "payee_name?", p.alias as payee_alias, p.bank_name as "payee_bank?",
             p.account_number as "payee_number?", p.is_favorite as "payee_is_favorite?",
@@ -97,8 +104,8 @@ pub(super) async fn load(
             u.per_transfer_limit as "per_transfer_limit?", u.per_day_limit as "per_day_limit?",
             u.limits_seal, u.version as "user_version?", u.day_total as "day_total?", u.pending as "pending?",
             i.it as "answer?: KeyRow", t.it as "transfer?: TransferRow", h.it as "hold?: HoldRow"
-        from unnest($1::uuid[], $2::smallint[], $3::text[], $4::uuid[], $5::text[])
-            as k (account_id, stripe, owner, beneficiary_id, key)
+        from unnest($1::uuid[], $2::smallint[], $3::text[], $4::uuid[], $5::text[], $10::text[])
+            as k (account_id, stripe, owner, beneficiary_id, key, recovered)
         left join lateral (
             select b as it from account_balance b where b.account_id = k.account_id and b.stripe = k.stripe limit 1
         ) as b on true
@@ -108,7 +115,8 @@ pub(super) async fn load(
         ) as p on true
         left join users u on u.owner = k.owner
         left join lateral (
-            select i as it, i.transfer_id, i.hold_id from idempotency i where i.owner = k.owner and i.key = k.key limit 1
+            select i as it, i.transfer_id, i.hold_id from idempotency i
+            where i.owner = k.owner and i.key in (k.key, k.recovered) order by i.key <> k.key limit 1
         ) as i on true
         left join lateral (select t as it from transfer t where t.transfer_id = i.transfer_id limit 1) as t on true
         left join lateral (select h as it from hold h where h.hold_id = i.hold_id limit 1) as h on true
@@ -122,6 +130,7 @@ pub(super) async fn load(
         today,
         CUSTOMER_STRIPE,
         if context.terms.rail.is_instant() { 0 } else { i64::from(context.terms.pending_max) },
+        &recovered as &[Option<&str>],
     )
     .fetch_all(db)
     .await?;
@@ -138,7 +147,6 @@ struct Row {
     stripe: i16,
     user: Option<String>,
     beneficiary_id: Option<Uuid>,
-    key: Option<String>,
     account_owner: Option<String>,
     account_number: Option<String>,
     is_issued: bool,
@@ -165,7 +173,7 @@ struct Row {
 impl Row {
     fn add_to(mut self, key: &ChainKey, state: &mut State) -> Result<(), sqlx::Error> {
         let answer = self.answer()?;
-        if let (Some(user), Some(name), Some(answer)) = (self.user.clone(), self.key.take(), answer) {
+        if let (Some(user), Some((name, answer))) = (self.user.clone(), answer) {
             state.answers.insert((user, name), answer);
         }
         if let (Some(beneficiary_id), Some(payee)) = (self.beneficiary_id, self.payee(key)) {
@@ -213,8 +221,9 @@ impl Row {
         Some(Payee { owner, name, bank, number, created_at })
     }
 
-    fn answer(&mut self) -> Result<Option<Answer>, sqlx::Error> {
-        let Some(KeyRow { fingerprint, rejection, .. }) = self.answer.take() else { return Ok(None) };
+    /// With its key.
+    fn answer(&mut self) -> Result<Option<(String, Answer)>, sqlx::Error> {
+        let Some(KeyRow { key, fingerprint, rejection, .. }) = self.answer.take() else { return Ok(None) };
         let fingerprint = fingerprint
             .try_into()
             .map_err(|_| sqlx::Error::Decode("a stored fingerprint has the wrong length".into()))?;
@@ -224,7 +233,7 @@ impl Row {
             (.., Some(rejection)) => Err(rejection_from_json(&rejection)?),
             (None, None, None) => return Err(sqlx::Error::Decode("an idempotency key has no outcome".into())),
         };
-        Ok(Some(Answer { fingerprint, outcome }))
+        Ok(Some((key, Answer { fingerprint, outcome })))
     }
 }
 
