@@ -158,6 +158,7 @@ create index transfer_by_owner on transfer (owner, created_at desc, transfer_id 
 create unique index transfer_returns on transfer (returns) where returns is not null;
 -- Another bank's tracking key may equal one of this bank's.
 create unique index transfer_spei_reference on transfer (spei_reference) where kind = 'spei';
+create index transfer_received_reference on transfer (spei_reference) where kind = 'received';
 
 -- Every status a transfer reached, append-only; transfer.status is the last of them.
 create table transfer_event (
