@@ -160,6 +160,7 @@ create unique index transfer_returns on transfer (returns) where returns is not 
 create unique index transfer_spei_reference on transfer (spei_reference) where kind = 'spei';
 -- Incoming orders are entered in the order of their days, so that a summary of each range of pages suffices.
 create index transfer_by_date on transfer using brin (operating_date date_minmax_multi_ops) with (autosummarize = on);
+create index transfer_received_reference on transfer (spei_reference) where kind = 'received';
 
 -- Every status a transfer reached, append-only; transfer.status is the last of them.
 create table transfer_event (

@@ -15,8 +15,8 @@ use clap_complete::Shell;
 use crate::db::roles::OWNER;
 
 pub use ledger::{
-    AcceptLoss, Approvals, DecideCase, DecidePayment, Events, Find, Freeze, Fund, Holder, LimitChange, Payments,
-    ReceiveOrder, Reconcile, ReportFormat, RotateKey, SimulatedRail, Since, UserLimits, Verify,
+    AcceptLoss, Approvals, Customer, DecideCase, DecidePayment, Events, Freeze, Fund, Holder, LimitChange, Payments,
+    ReceiveOrder, Reconcile, ReportFormat, RotateKey, SimulatedRail, Since, Statement, UserLimits, Verify,
 };
 pub use models::{
     Deploy, ExplanationLanguage, Models, Push, Replay, RollBack, Rollout, RolloutOrder, RowFormat, Score, StartRollout,
@@ -80,8 +80,10 @@ pub enum Command {
     Policy(PolicyCommand),
     /// Print a bearer token for a user
     Token(Token),
-    /// Find accounts by user or CLABE, and a transaction by its tracking key
-    Find(Find),
+    /// Look up a customer: accounts, transfers, payees, holds, limits and freezes
+    Customer(Customer),
+    /// Print the statement of an account and a day: camt.053 or CSV
+    Statement(Statement),
     /// Credit an account from the bank's own funds
     Fund(Fund),
     /// Freeze an account, so that no money can leave it

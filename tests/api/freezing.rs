@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use crate::harness::{Answer, CLABE, Client, PAYEE_CLABE, TestApp, refused};
+use crate::harness::{Answer, CLABE, Client, TestApp, refused};
 
 const SCOPE: Option<&str> = Some("ledger:operate");
 
@@ -71,34 +71,6 @@ async fn a_hold_of_a_frozen_account_can_be_released(db: PgPool) {
     set(&ops, &from, "freeze").await.assert_status(200);
     ana.post(&format!("/api/ledger/holds/{hold}/void"), json!({})).await.assert_status(200);
     assert_eq!((&account(&ana).await["frozen"], account(&ana).await.get("held")), (&json!(true), None));
-}
-
-#[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn accounts_and_transactions_are_found_by_what_customers_quote(db: PgPool) {
-    let app = TestApp::new(db).await;
-    let (ana, luis, ops) = (app.user("ana"), app.user("luis"), app.operator(SCOPE));
-    let (issued, number) = ana.issued_account().await;
-    // Luis claims that number.
-    let (typed, to) = (luis.open_account(&number).await, ana.save_payee("Luis", PAYEE_CLABE).await);
-    let sent = ana.transfer(&issued, &to, "1.50").await.assert_status(200).json();
-    let find = async |text: &str| ops.get(&format!("/admin/find?text={text}")).await;
-    let has = json!({"user": "ana", "accounts": [account(&ana).await]});
-    for quoted in ["ana", &number, &number.replacen('9', "9%20", 1)] {
-        assert_eq!(find(quoted).await.assert_status(200).json(), has, "{quoted}: the one that the bank issued");
-    }
-    assert_eq!(find("luis").await.json()["accounts"][0]["id"], json!(typed));
-    let found = find(sent["speiReference"].as_str().unwrap()).await.assert_status(200).json();
-    assert_eq!((&found["user"], &found["transaction"]), (&json!("ana"), &sent));
-    for nobody in ["eva", "an", "%25", "spei", PAYEE_CLABE, "'%20or%20true--"] {
-        refused(&app, find(nobody), 404, "not-found", None).await;
-    }
-    for text in ["", "?text=", "?text=%20", &format!("?text={}", "a".repeat(256))] {
-        refused(&app, ops.get(&format!("/admin/find{text}")), 400, "validation-failed", Some("text")).await;
-    }
-    for scope in [None, Some("models:admin audit:read")] {
-        refused(&app, app.operator(scope).get("/admin/find?text=ana"), 403, "insufficient-scope", None).await;
-    }
-    refused(&app, app.ai().get("/admin/find?text=ana"), 401, "unauthorized", None).await;
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -19,6 +19,7 @@ mod bulk;
 mod client;
 mod concurrency;
 mod connections;
+mod customers;
 mod dpop;
 mod enforcement;
 mod entries;
@@ -75,6 +76,7 @@ mod shedding;
 mod signing;
 #[path = "../rail/stand_in.rs"]
 mod stand_in;
+mod statements;
 mod stp;
 mod stp_faults;
 mod stp_hand;

@@ -1,7 +1,7 @@
 //! Every operation of both documents with every scope: what a token allows is what the document says.
 
 use axum::body::Body;
-use caudal::auth::scope::{API_READ, API_WRITE, AUDIT_READ, LEDGER_OPERATE, MODELS_ADMIN, RULES_ADMIN};
+use caudal::auth::scope::{API_READ, API_WRITE, AUDIT_READ, LEDGER_OPERATE, LEDGER_READ, MODELS_ADMIN, RULES_ADMIN};
 use caudal::http::operation::Api;
 use caudal::http::{ASSIST, LEDGER, openapi};
 use sqlx::PgPool;
@@ -9,7 +9,7 @@ use sqlx::PgPool;
 use crate::harness::{Client, Options, TestApp};
 
 /// Every scope alone, none, and one that means nothing here.
-const SCOPES: [Option<&str>; 8] = [
+const SCOPES: [Option<&str>; 9] = [
     None,
     Some("other"),
     Some(API_READ),
@@ -17,6 +17,7 @@ const SCOPES: [Option<&str>; 8] = [
     Some(MODELS_ADMIN),
     Some(RULES_ADMIN),
     Some(LEDGER_OPERATE),
+    Some(LEDGER_READ),
     Some(AUDIT_READ),
 ];
 

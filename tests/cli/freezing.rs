@@ -1,6 +1,6 @@
 //! `freeze` and `unfreeze`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::ledger::{send, with_transfers};
 use crate::process::{DataDir, Service, text};
@@ -49,16 +49,28 @@ fn an_operator_finds_what_customers_quote_and_a_second_one_approves() {
         assert_eq!(output.status.code(), Some(code), "{command:?}: {printed}");
         printed
     };
-    let found = ask(&["find", number], 0);
-    assert!(found.starts_with("ACCOUNT") && found.contains(&format!("{id}  ")), "{found}");
-    let found = ask(&["find", sent["speiReference"].as_str().unwrap()], 0);
-    assert!(found.contains("\nTRANSACTION") && found.contains(sent["id"].as_str().unwrap()), "{found}");
-    assert!(ask(&["find", "nobody"], 1).contains("nobody is not a user"));
+    let found = ask(&["customer", "--account-number", number], 0);
+    let user = found.split(',').next().unwrap().to_owned();
+    assert!(found.contains(&format!("\n{id}  {number}  checking")) && found.contains("\nTRANSACTION"), "{found}");
+    let found = ask(&["customer", "--tracking-key", sent["speiReference"].as_str().unwrap(), "--limit", "1"], 0);
+    assert!(found.contains(&format!("\nPAYMENT {:27}  TYPE", "")), "{found}");
+    assert!(found.contains(sent["id"].as_str().unwrap()) && found.contains("the first 1 transactions"), "{found}");
+    let json: Value = serde_json::from_str(&ask(&["customer", "--user", &user, "--json"], 0)).unwrap();
+    assert_eq!((&json["accounts"][0]["id"], &json["transactions"][0]["id"]), (&account["id"], &sent["id"]));
+    assert!(ask(&["customer", "--user", "nobody"], 1).contains("no customer has the user nobody"));
+    assert!(ask(&["customer", "--tracking-key", "A/B"], 1).contains("must be 1 to 30 letters and digits"));
+    assert!(ask(&["customer"], 2).contains("required"));
+    let day = "2026-01-01";
+    let statement = ask(&["statement", "--account", number, "--date", day], 0);
+    assert!(statement.starts_with("<?xml") && statement.ends_with("</Document>"), "{statement}");
+    let statement = ask(&["statement", "--account", id, "--date", day, "--format", "csv"], 0);
+    assert!(statement.contains("Saldo inicial"), "{statement}");
+    assert!(ask(&["statement", "--account", id, "--date", "9999-01-01"], 1).contains("date: is in the future"));
     let spaced = format!("{} {}", &number[..3], &number[3..]);
     assert_eq!(ask(&["freeze", "--account", &spaced, "--reason", "x"], 0), format!("{id}: now frozen"));
     assert!(
         ask(&["freeze", "--account", "012180004643051249", "--reason", "x"], 1)
-            .contains("nor a number that the bank issued")
+            .contains("no customer has the account number 012180004643051249")
     );
     assert!(ask(&["freeze", "--account", "x", "--reason", "x"], 1).contains("or its CLABE"));
 
@@ -74,7 +86,7 @@ fn an_operator_finds_what_customers_quote_and_a_second_one_approves() {
     }
     let other = DataDir::new();
     Service::start(&other).stop();
-    let stranger = other.ask(&service, &["find", "ana"]);
+    let stranger = other.ask(&service, &["customer", "--user", "ana"]);
     assert!(text(&stranger.stderr).contains(&format!("says {}", service.assist)), "{}", text(&stranger.stderr));
     service.stop();
 }

@@ -93,7 +93,7 @@ impl Drop for Server {
     }
 }
 
-const SCOPES: &str = "models:admin rules:admin ledger:operate audit:read";
+const SCOPES: &str = "models:admin rules:admin ledger:operate ledger:read audit:read";
 
 fn signed(folder: &DataDir, arguments: &[&str]) -> String {
     let key = folder.file("signing-key.pem", include_str!("tls/server-key.pem"));

@@ -307,6 +307,39 @@ step("a second operator reads the action and approves or rejects it; the first o
   assert.equal((await deployed("risk")).champion, first);
 });
 
+step("a customer is looked up by a tracking key, and what is not found is said", async () => {
+  const support = await Operator.at(browser, service);
+  await support.page.type("#token", support.token("ledger:read"));
+  await support.press("Sign in");
+  await support.shows(/Each look-up is recorded/, "#customers-part");
+  assert.equal(
+    await support.page.$eval("#models", (it) => it.checkVisibility()),
+    false,
+    "the token is for customers only",
+  );
+  await support.press("Look up");
+  await support.shows(/Enter what the customer quotes/, "#customers-part");
+  await support.page.type("#customer-quoted", "nobody");
+  await support.page.keyboard.press("Enter");
+  await support.shows(/There is no such customer/, "#customer");
+  await support.page.$eval("#customer-quoted", (it) => it.select());
+  await support.page.type("#customer-quoted", "ana");
+  await support.page.keyboard.press("Enter");
+  await support.shows(/Transfers[\s\S]*1,500\.50[\s\S]*Payees[\s\S]*Luis Pérez/, "#customer");
+  const [key] = /CAUDAL[0-9A-Z]{24}/.exec(await support.text("#customer"));
+  await support.page.select("#customer-by", "trackingKey");
+  await support.page.$eval("#customer-quoted", (it) => it.select());
+  await support.page.type("#customer-quoted", key);
+  await support.page.keyboard.press("Enter");
+  await support.shows(/Payment with this tracking key/, "#customer");
+  await support.axe("customer");
+  await support.page.setViewport({ width: 320, height: 844 });
+  assert.ok((await support.page.evaluate(() => document.documentElement.scrollWidth)) <= 320);
+  await support.press("Sign out");
+  assert.equal(await support.text("#customer"), "");
+  await support.page.close();
+});
+
 /** Customers send payments that the rail has not decided. */
 async function pay() {
   const headers = { "content-type": "application/json" };

@@ -30,6 +30,7 @@ pub enum Event {
     ActionWithdrawn,
     LimitsChanged,
     HolderNamed,
+    CustomerLookedUp,
     VersionPushed,
     Deployment,
     Rollback,
@@ -60,6 +61,7 @@ impl Event {
             Self::ActionWithdrawn => "action_withdrawn",
             Self::LimitsChanged => "limits_changed",
             Self::HolderNamed => "holder_named",
+            Self::CustomerLookedUp => "customer_looked_up",
             Self::VersionPushed => "version_pushed",
             Self::Deployment => "deployment",
             Self::Rollback => "rollback",
@@ -75,7 +77,7 @@ impl Event {
     }
 }
 
-/// Logs what an operator did. The object is an id, a kind of model or the number of a change.
+/// Logs what an operator did. The object is an id, a kind of model, the number of a change or a kind of data.
 pub fn done(event: Event, by: &str, object: &dyn Display) {
     tracing::info!(target: "audit", event = event.name(), by, %object, "an operator acted");
 }

@@ -12,9 +12,9 @@ use hyper::{Method, Request, StatusCode};
 use serde_json::Value;
 
 use crate::auth::minter::Minter;
-use crate::auth::scope::{AUDIT_READ, LEDGER_OPERATE, MODELS_ADMIN, RULES_ADMIN};
+use crate::auth::scope::{AUDIT_READ, LEDGER_OPERATE, LEDGER_READ, MODELS_ADMIN, RULES_ADMIN};
 use crate::cli::secret::{self, Missing};
-use crate::client::{Client, ExchangeError, Identity, Transport};
+use crate::client::{Client, ExchangeError, Identity, Reply, Transport};
 use crate::clock::Clock;
 use crate::config::{Admin, Common};
 
@@ -69,6 +69,12 @@ impl AdminApi {
         self.call(Method::GET, path, &[], None).await.map(|answer| answer.body)
     }
 
+    /// An answer that is not JSON.
+    pub(super) async fn get_text(&self, path: &str) -> Result<String> {
+        let reply = self.exchange(Method::GET, path, &[], Bytes::new()).await?;
+        String::from_utf8(reply.body.to_vec()).context("the host answered with something that is not text")
+    }
+
     pub(super) async fn post(&self, path: &str, body: &Value) -> Result<Answer> {
         self.call(Method::POST, path, &[], Some(body)).await
     }
@@ -98,6 +104,17 @@ impl AdminApi {
         headers: &[(HeaderName, String)],
         body: Bytes,
     ) -> Result<Answer> {
+        let reply = self.exchange(method, path, headers, body).await?;
+        Ok(Answer { status: reply.status, body: serde_json::from_slice(&reply.body).unwrap_or(Value::Null) })
+    }
+
+    async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(HeaderName, String)],
+        body: Bytes,
+    ) -> Result<Reply> {
         let request = Request::builder().method(method).uri(format!("{}{path}", self.url));
         let request = request.header(AUTHORIZATION, format!("Bearer {}", self.token));
         let request = headers.iter().fold(request, |request, (name, value)| request.header(name, value));
@@ -114,12 +131,10 @@ impl AdminApi {
             )),
             error => anyhow!(error).context("the command may have taken effect: check before you repeat it"),
         })?;
-        let body = serde_json::from_slice(&reply.body).unwrap_or(Value::Null);
         if reply.status.is_success() {
-            Ok(Answer { status: reply.status, body })
-        } else {
-            Err(self.problem(reply.status, &body))
+            return Ok(reply);
         }
+        Err(self.problem(reply.status, &serde_json::from_slice(&reply.body).unwrap_or(Value::Null)))
     }
 
     fn problem(&self, status: StatusCode, body: &Value) -> anyhow::Error {
@@ -190,7 +205,7 @@ fn token(common: &Common, admin: &Admin) -> Result<(String, &'static str)> {
         "no token: set CAUDAL_OPERATOR_TOKEN_FILE to a file with one from your OpenID provider, or CAUDAL_DATA_DIR to the \
          data folder of the sandbox",
     )?;
-    let scopes = [MODELS_ADMIN, RULES_ADMIN, LEDGER_OPERATE, AUDIT_READ].join(" ");
+    let scopes = [MODELS_ADMIN, RULES_ADMIN, LEDGER_OPERATE, LEDGER_READ, AUDIT_READ].join(" ");
     let minter = Minter::new(&key.sandbox_secret(), secret::token_config(jwt));
     let token = minter.mint(by, Some(&scopes), Clock::system().now(), TOKEN_LIFETIME).context("cannot sign a token")?;
     Ok((token, SANDBOX_TOKEN))

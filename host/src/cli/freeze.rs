@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::json;
 
 use crate::cli::admin::{AdminApi, found};
-use crate::cli::find::account_id;
+use crate::cli::customer::account_id;
 use crate::cli::output::print;
 use crate::config::{Common, Freeze};
 
@@ -16,7 +16,7 @@ pub(super) async fn run(common: &Common, arguments: Freeze, frozen: bool) -> Res
     let api = AdminApi::new(common, &admin)?;
     let account = account_id(&api, &account).await?;
     let answer = api.post(&format!("/admin/accounts/{account}/{action}"), &json!({"reason": reason})).await;
-    let unknown = || format!("there is no customer account {account}: `caudal find` looks up a user's");
+    let unknown = || format!("there is no customer account {account}: `caudal customer` looks up a user's");
     let done = found(answer, unknown)?.body;
     let state = match (frozen, done["changed"] == true) {
         (true, true) => "now frozen",

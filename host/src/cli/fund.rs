@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, anyhow};
 use serde_json::{Value, json};
 
 use crate::cli::admin::{AdminApi, found, pesos};
-use crate::cli::find::account_id;
+use crate::cli::customer::account_id;
 use crate::cli::output::print;
 use crate::clock::Clock;
 use crate::config::{Common, Fund};
@@ -23,7 +23,7 @@ pub(super) async fn run(common: &Common, fund: Fund) -> Result<ExitCode> {
     let credit = json!({"amount": amount_json, "reason": reason, "transactionId": transaction});
     let answer = api.post(&format!("/admin/accounts/{account}/fund"), &credit).await;
     let again = || format!("to repeat it without crediting twice, add --transaction {transaction}");
-    let unknown = || format!("there is no customer account {account}: `caudal find` looks up a user's");
+    let unknown = || format!("there is no customer account {account}: `caudal customer` looks up a user's");
     let answer = found(answer.with_context(again), unknown)?;
     if let Some(done) = answer.done()? {
         print(&match &done["balance"] {

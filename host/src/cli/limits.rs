@@ -31,13 +31,16 @@ pub(super) async fn run(common: &Common, change: UserLimits) -> Result<ExitCode>
         let Some(set) = api.put(&path, &body).await?.done()? else { return Ok(ExitCode::SUCCESS) };
         shown = set;
     }
-    let describe = |limit: &Value| if limit.is_null() { "default".to_owned() } else { format!("{} MXN", pesos(limit)) };
     print(&format!(
         "{user}: per transfer {}, per day {}",
         describe(&shown["perTransfer"]),
         describe(&shown["perDay"])
     ))?;
     Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn describe(limit: &Value) -> String {
+    if limit.is_null() { "default".to_owned() } else { format!("{} MXN", pesos(limit)) }
 }
 
 /// A text as one segment of a path.

@@ -3,9 +3,9 @@
 mod admin;
 mod approvals;
 mod completions;
+mod customer;
 mod database;
 mod events;
-mod find;
 mod freeze;
 mod fund;
 mod gate;
@@ -87,7 +87,8 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Policy(command) => policy::run(&cli.common, command).await,
             Command::Token(token) => token::run(&cli.common, token).await,
             Command::Fund(fund) => fund::run(&cli.common, fund).await,
-            Command::Find(find) => find::run(&cli.common, find).await,
+            Command::Customer(it) => customer::run(&cli.common, it).await,
+            Command::Statement(it) => customer::statement(&cli.common, it).await,
             Command::Freeze(freeze) => freeze::run(&cli.common, freeze, true).await,
             Command::Unfreeze(freeze) => freeze::run(&cli.common, freeze, false).await,
             Command::Verify(verify) => verify::run(&cli.common, verify).await,

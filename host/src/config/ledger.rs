@@ -55,9 +55,47 @@ pub enum Approvals {
 }
 
 #[derive(Debug, Args)]
-pub struct Find {
-    /// User id, as in tokens; a CLABE that the bank issued; or the tracking key (clave de rastreo) of a transaction
-    pub text: String,
+#[command(after_help = "Each look-up is recorded with your name.")]
+pub struct Customer {
+    #[command(flatten)]
+    pub quoted: Quoted,
+    /// Most transfers, payees and holds to show, of each
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub limit: u32,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub admin: Admin,
+}
+
+/// What a customer is looked up by.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub struct Quoted {
+    /// User id, as in tokens
+    #[arg(long, value_parser = user)]
+    pub user: Option<String>,
+    /// CLABE that the bank issued
+    #[arg(long)]
+    pub account_number: Option<String>,
+    /// Tracking key (clave de rastreo) of a payment
+    #[arg(long)]
+    pub tracking_key: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Each look-up is recorded with your name.")]
+pub struct Statement {
+    /// Account id, or the CLABE that the bank gave it
+    #[arg(long)]
+    pub account: String,
+    /// Day in Mexico City, such as 2026-11-21
+    #[arg(long)]
+    pub date: String,
+    /// camt (camt.053.001.08) or csv
+    #[arg(long, default_value = "camt", value_parser = ["camt", "csv"])]
+    pub format: String,
     #[command(flatten)]
     pub admin: Admin,
 }

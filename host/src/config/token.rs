@@ -108,8 +108,8 @@ pub struct Token {
     /// User id, 1 to 255 characters
     #[arg(long, required_unless_present = "print_keys")]
     pub user: Option<String>,
-    /// Scopes, separated by spaces: api:read and api:write for customers; models:admin, rules:admin, ledger:operate and
-    /// audit:read for operators
+    /// Scopes, separated by spaces: api:read and api:write for customers; models:admin, rules:admin, ledger:operate,
+    /// ledger:read and audit:read for operators
     #[arg(long)]
     pub scope: Option<String>,
     /// Lifetime of the token [default: 24h, or 1h with --signing-key]

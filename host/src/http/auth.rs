@@ -1,6 +1,6 @@
 //! Authentication as an argument: a handler with a [`User`] requires a valid bearer token, one with an [`Operator`], a
-//! [`LedgerOperator`] or an [`Approver`] a token with such an operator's scope. A user's claims are an extension of the
-//! request.
+//! [`LedgerOperator`], a [`LedgerReader`] or an [`Approver`] a token with such an operator's scope. A user's claims are an
+//! extension of the request.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,7 +15,7 @@ use crate::auth::claims::Claims;
 use crate::auth::proof;
 use crate::auth::rates::Taken;
 use crate::auth::scope::{API_READ, API_WRITE};
-use crate::auth::{self, Approver, AuthError, LedgerOperator, Operator, Refusal, User};
+use crate::auth::{self, Approver, AuthError, LedgerOperator, LedgerReader, Operator, Refusal, User};
 use crate::http::error::Error;
 
 /// Carries a proof of possession (RFC 9449).
@@ -74,6 +74,14 @@ impl FromRequestParts<App> for Operator {
 }
 
 impl FromRequestParts<App> for LedgerOperator {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        Ok((&*authenticate_operator(parts, app).await?).try_into()?)
+    }
+}
+
+impl FromRequestParts<App> for LedgerReader {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {

@@ -134,6 +134,9 @@ problems! {
         "This internal listener answers only to the host names it was configured with.", of: Internal;
     /// No such resource, or another user's.
     NotFound = NOT_FOUND, "not-found", "There is no such resource", "There is nothing at this path.", of: Path;
+    /// The look-up is recorded.
+    CustomerNotFound = NOT_FOUND, "not-found", "There is no such customer",
+        "No customer has this user id, account number, account or tracking key.";
     MethodNotAllowed = METHOD_NOT_ALLOWED, "method-not-allowed", "The method is not allowed here",
         "The Allow header lists the methods of this path.";
     NotJson = UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", "The body must be JSON",

@@ -198,7 +198,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Unpaged {
 pub struct Place<const LIST: char>(pub Position);
 
 /// A position in a list, opaque to clients.
-pub trait Cursor: Copy + Send + 'static {
+pub trait Cursor: Copy + Send + Sync + 'static {
     fn to_text(self) -> String;
 
     fn parse(text: &str) -> Option<Self>;

@@ -1,6 +1,6 @@
 // The admin API: one function per request, a Problem for every failure.
 
-/** @import { Approval, Deployment, DeploymentRequest, Payment, Report, Version, VersionDetails, Versions, GateReport, Rollout, RolloutRequest, Traffic } from "./types.js" */
+/** @import { Approval, Customer, Deployment, DeploymentRequest, Payment, Report, Version, VersionDetails, Versions, GateReport, Rollout, RolloutRequest, Traffic } from "./types.js" */
 import { Problem, readProblem } from "../shared/problem.js";
 import { claimsOf } from "../shared/token.js";
 
@@ -63,8 +63,7 @@ async function call(method, path, { headers = {}, body, timeoutMs = TIMEOUT_MS }
       // A change runs its course.
       signal: isChange ? timeout : AbortSignal.any([signal, timeout]),
     });
-    if (response.ok)
-      return { status: response.status, body: await response.json(), etag: response.headers.get("ETag") };
+    if (response.ok) return { status: response.status, body: await response.json(), headers: response.headers };
   } catch (error) {
     // As the host would answer now.
     if (!isChange && signal.aborted) throw new Problem({ status: 401, title: "Signed out" });
@@ -89,8 +88,8 @@ export async function models() {
 
 /** @param {string} kind @returns {Promise<Deployment>} */
 export async function deployment(kind) {
-  const { body, etag } = await call("GET", pathOf(kind, "deployment"));
-  return { ...body, etag: etag ?? `"${body.epoch}"` };
+  const { body, headers } = await call("GET", pathOf(kind, "deployment"));
+  return { ...body, etag: headers.get("ETag") ?? `"${body.epoch}"` };
 }
 
 /** @param {string} kind @returns {Promise<Deployment[]>} */
@@ -169,6 +168,20 @@ export async function withdraw(id) {
 /** @returns {Promise<Payment[]>} */
 export async function payments() {
   return (await call("GET", "/admin/payments")).body.payments;
+}
+
+/** @param {string} by a parameter of the look-up @param {string} quoted @returns {Promise<Customer>} */
+export async function customer(by, quoted) {
+  return (await call("GET", `/admin/customers?${new URLSearchParams({ [by]: quoted })}`)).body;
+}
+
+/** The path of a list's first page. @param {string} user @param {string} list */
+export const listOf = (user, list) => `/admin/users/${encodeURIComponent(user)}/${list}`;
+
+/** A page of a list, and the path of the next one. @param {string} path */
+export async function page(path) {
+  const { body, headers } = await call("GET", path);
+  return { items: body, next: /^<([^>]+)>/.exec(headers.get("Link") ?? "")?.[1] };
 }
 
 /**

@@ -8,6 +8,7 @@ import * as api from "./api.js";
 import { CHANGES } from "./changes.js";
 import { drawComparisonChoice, openComparison } from "./compare.js";
 import { copy } from "./copy.js";
+import { forgetCustomer, openCustomers } from "./customers.js";
 import { decide } from "./decide.js";
 import { confirmChange, isDialogOpen } from "./dialog.js";
 import { drawEvidence } from "./evidence.js";
@@ -20,7 +21,7 @@ import { openPush } from "./push.js";
 import { drawReport } from "./report.js";
 import { drawRollout } from "./rollout.js";
 import { drawService } from "./service.js";
-import { forgetAll, known, refreshKind, refreshWaiting } from "./state.js";
+import { forgetAll, known, looksUpCustomers, readsModels, refreshKind, refreshWaiting } from "./state.js";
 import { markScrollable } from "./table.js";
 import { forgetTraffic, openTraffic, refreshTraffic } from "./traffic.js";
 import { drawVersions, openDetails } from "./versions.js";
@@ -70,7 +71,7 @@ function refresh() {
       failure = null;
       refreshed = new Date();
       draw();
-      await refreshTraffic(shownKind());
+      if (readsModels()) await refreshTraffic(shownKind());
     } catch (error) {
       if (session.aborted) return;
       failure = asFailure(error);
@@ -114,6 +115,8 @@ function draw() {
   update(at("kinds"), drawKinds(known.deployments, kind));
   update(at("kind-title"), name);
   update(at("kind-summary"), summary);
+  at("customers-part").hidden = !looksUpCustomers();
+  for (const place of ["kinds", "models"]) at(place).hidden = !readsModels();
   for (const place of ["report-part", "rollout-part"]) at(place).hidden = !hasChallengers;
   const isOperator = mayChange(kind);
   update(at("push-place"), isOperator && h("button", { type: "button", "data-push": kind }, "Push a component"));
@@ -193,6 +196,7 @@ function signOut(reason) {
   api.setToken("");
   forgetAll();
   forgetTraffic();
+  forgetCustomer();
   failure = null;
   reported = "";
   drafts.clear();
@@ -259,7 +263,7 @@ async function signIn(event) {
   refreshed = new Date();
   drawSession();
   draw();
-  at("kind-title").focus();
+  at(readsModels() ? "kind-title" : "customers-title").focus();
   refresh();
 }
 
@@ -350,6 +354,7 @@ window.addEventListener("hashchange", () => {
 window.addEventListener("resize", draw);
 
 openTraffic(refresh);
+openCustomers(signOut);
 update(at("zone"), zone());
 drawSession();
 if (!KINDS.some((it) => `#${it.kind}` === location.hash)) history.replaceState(null, "", `#${KINDS[0].kind}`);

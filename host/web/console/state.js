@@ -24,6 +24,11 @@ export function forgetAll() {
 /** @param {string[]} scopes */
 const has = (...scopes) => scopes.some((it) => api.claims().scopes?.includes(it));
 
+export const looksUpCustomers = () => has("ledger:read", "ledger:operate");
+
+/** Not if the token is for customers only. */
+export const readsModels = () => !looksUpCustomers() || has("models:admin", "rules:admin", "audit:read");
+
 /** Loads what waits for a person, as far as the token allows. */
 export async function refreshWaiting() {
   const loading = [];
@@ -52,6 +57,7 @@ async function loadAll(parts, load) {
  * @param {string} kind
  */
 export async function refreshKind(kind) {
+  if (!readsModels()) return;
   const models = await api.models();
   for (const it of models) known.versions.set(it.kind, it);
   const changed = models.filter((it) => known.deployments.get(it.kind)?.epoch !== it.epoch);

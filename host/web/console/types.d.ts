@@ -5,10 +5,13 @@ import type { Child } from "../shared/dom.js";
 import type { FieldError } from "../shared/problem.js";
 
 export type {
+  Beneficiary,
   Challenger,
   ChallengersReport as Report,
+  Customer,
   DeploymentRequest,
   Feature,
+  Hold,
   Host,
   Latency,
   ModelKind as Versions,
@@ -19,6 +22,7 @@ export type {
   Setback,
   Share,
   Signature as Signed,
+  Transaction,
   Version,
 } from "../shared/answers.js";
 

@@ -337,6 +337,20 @@ export interface ConsentRequest {
   noticeVersion?: string | null;
 }
 
+/** A customer whom an operator looked up. */
+export interface Customer {
+  user: string;
+  /** The verified name, if the bank has one. */
+  holder?: string;
+  /** All of them, oldest first. */
+  accounts: Array<Account>;
+  limits: Limits;
+  /** When accounts were frozen and unfrozen, newest first, at most 100. */
+  freezes: Array<FreezeEvent>;
+  /** Those with the tracking key that was looked up. */
+  payments: Array<QuotedPayment>;
+}
+
 /** What became of a payment. */
 export interface DecidedPayment {
   transactionId: string;
@@ -407,7 +421,7 @@ export interface Entry {
   /** Position in the account's history, from 1. */
   number: number;
   createdAt: string;
-  type: "opening" | "funding" | "deposit" | "reversal" | "return" | "transfer" | "refund";
+  type: "opening" | "funding" | "deposit" | "received" | "reversal" | "return" | "transfer" | "refund";
   /** Negative if money left the account. */
   amount: number;
   /** Balance after the entry. */
@@ -482,13 +496,13 @@ export interface Findings {
   different: Array<Finding>;
 }
 
-/** A user, and what was found of theirs. */
-export interface Found {
-  user: string;
-  /** All of them. */
-  accounts: Array<Account>;
-  /** The one with that tracking key. */
-  transaction?: Transaction;
+/** That an account was frozen or unfrozen. */
+export interface FreezeEvent {
+  accountId: string;
+  event: "frozen" | "unfrozen";
+  by: string;
+  reason: string;
+  createdAt: string;
 }
 
 /** Why an account is frozen or unfrozen. */
@@ -836,6 +850,20 @@ export interface PushedVersion {
   model_version: string;
   /** The gate's report. */
   report: unknown;
+}
+
+/** A payment of a customer. */
+export interface QuotedPayment {
+  id: string;
+  type: "transfer" | "received";
+  /** The customer's. */
+  accountId: string;
+  amount: number;
+  status: "pending" | "completed" | "failed";
+  /** Of the payee, or of the payer if it was received. */
+  name?: string;
+  speiReference: string;
+  createdAt: string;
 }
 
 /** Whether the host can serve. */

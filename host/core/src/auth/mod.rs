@@ -24,7 +24,7 @@ use crate::domain::approval::Person;
 use crate::domain::model::ModelKind;
 use claims::Claims;
 use proof::Request;
-use scope::{LEDGER_OPERATE, MODELS_ADMIN, RULES_ADMIN};
+use scope::{LEDGER_OPERATE, LEDGER_READ, MODELS_ADMIN, RULES_ADMIN};
 use token::Verifier;
 
 pub use error::{AuthError, Refusal};
@@ -89,6 +89,22 @@ impl TryFrom<&Claims> for LedgerOperator {
 
     fn try_from(claims: &Claims) -> Result<Self, AuthError> {
         claims.require(LEDGER_OPERATE)?;
+        Ok(Self { person: claims.into() })
+    }
+}
+
+/// A user whose token allows looking up customers, which operating the ledger includes.
+#[derive(Debug, Clone)]
+pub struct LedgerReader {
+    /// Recorded with every look-up.
+    pub person: Person,
+}
+
+impl TryFrom<&Claims> for LedgerReader {
+    type Error = AuthError;
+
+    fn try_from(claims: &Claims) -> Result<Self, AuthError> {
+        claims.require(LEDGER_OPERATE).or_else(|_| claims.require(LEDGER_READ))?;
         Ok(Self { person: claims.into() })
     }
 }

@@ -16,9 +16,14 @@ pub const RULES_ADMIN: &str = "rules:admin";
 /// users' limits and names.
 pub const LEDGER_OPERATE: &str = "ledger:operate";
 
+/// Scope that allows looking up customers: their accounts, transfers, payees, holds, limits and statements. Each look-up
+/// is recorded.
+pub const LEDGER_READ: &str = "ledger:read";
+
 /// Scope that allows reading versions, deployments, history and reports of every kind, and replaying decisions, without
 /// changing anything.
 pub const AUDIT_READ: &str = "audit:read";
 
 /// Every scope that a token may lack.
-pub(crate) const ALL: [&str; 6] = [API_READ, API_WRITE, MODELS_ADMIN, RULES_ADMIN, LEDGER_OPERATE, AUDIT_READ];
+pub(crate) const ALL: [&str; 7] =
+    [API_READ, API_WRITE, MODELS_ADMIN, RULES_ADMIN, LEDGER_OPERATE, LEDGER_READ, AUDIT_READ];

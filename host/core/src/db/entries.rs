@@ -27,6 +27,11 @@ pub struct Entry {
     pub transfer_id: Option<Uuid>,
     /// Name at the time of the user's transfer.
     pub beneficiary_name: Option<String>,
+    /// Number and bank of the same payee, as the user typed them.
+    pub beneficiary_number: Option<String>,
+    pub beneficiary_bank: Option<String>,
+    /// What came of the user's transfer, on its debit: its present status, or `returned`.
+    pub outcome: Option<String>,
     /// Of an order of another bank.
     pub payer: Option<Payer>,
     /// Clave de rastreo.
@@ -72,6 +77,11 @@ pub async fn count_before(db: &mut PgConnection, account_id: Uuid, at: OffsetDat
 /// An account's balance at `at`, including entries made at exactly that time.
 pub async fn balance_at(db: &mut PgConnection, account_id: Uuid, at: OffsetDateTime) -> Result<Money, sqlx::Error> {
     let number = count_before(db, account_id, at + Duration::MICROSECOND).await?;
+    balance_after(db, account_id, number).await
+}
+
+/// An account's balance after an entry, or before the first one if `number` is 0.
+pub async fn balance_after(db: &mut PgConnection, account_id: Uuid, number: i64) -> Result<Money, sqlx::Error> {
     let balance = sqlx::query_scalar!(
         "select balance_after from entry where account_id = $1 and stripe = $2 and version = $3",
         account_id,
@@ -105,9 +115,11 @@ pub async fn list_entries(
             case when not received.from_customer then t.kind end as kind,
             case when received.from_customer then null when t.kind = 'spei' then t.transfer_id else t.returns end
                 as transfer_id,
-            case when not received.from_customer and t.kind <> 'received'
-                then coalesce(t.beneficiary_name, sent.beneficiary_name) end as beneficiary_name,
+            payee.beneficiary_name, payee.beneficiary_account_number as beneficiary_number, payee.beneficiary_bank,
             t.payer_name, t.payer_account_number, t.payer_institution,
+            case when not received.from_customer and t.kind = 'spei' and e.delta < 0 then
+                case when exists (select from transfer r where r.returns = t.transfer_id) then 'returned' else t.status end
+            end as outcome,
             coalesce(t.spei_reference, sent.spei_reference) as spei_reference,
             coalesce(t.concept, sent.concept) as concept,
             coalesce(t.numeric_reference, sent.numeric_reference) as numeric_reference
@@ -116,6 +128,9 @@ pub async fn list_entries(
         cross join lateral (select t.kind = 'spei' and t.credit_account_id = e.account_id
             or t.kind = 'return' and t.debit_account_id = e.account_id as from_customer) as received
         left join transfer sent on sent.transfer_id = t.returns
+        -- The user's.
+        left join transfer payee on payee.transfer_id = coalesce(t.returns, t.transfer_id)
+            and payee.kind = 'spei' and not received.from_customer
         where e.account_id = $1 and e.stripe = $2 and e.version > $3 and e.version <= $4
         order by e.version desc
         limit $5
@@ -134,6 +149,9 @@ pub async fn list_entries(
         kind: row.kind,
         transfer_id: row.transfer_id,
         beneficiary_name: row.beneficiary_name,
+        beneficiary_number: row.beneficiary_number,
+        beneficiary_bank: row.beneficiary_bank,
+        outcome: row.outcome,
         payer: read_payer(row.payer_name, row.payer_account_number, row.payer_institution),
         spei_reference: row.spei_reference,
         remittance: read_remittance(row.concept, row.numeric_reference),

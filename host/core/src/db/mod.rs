@@ -38,6 +38,7 @@ pub mod components;
 pub mod connections;
 pub mod consents;
 pub mod counts;
+pub mod customers;
 pub mod decisions;
 pub mod deployments;
 pub mod durability;

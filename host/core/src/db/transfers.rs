@@ -5,7 +5,6 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{Position, unknown_text};
-use crate::domain::clabe::Clabe;
 use crate::domain::incoming::Payer;
 use crate::domain::money::Money;
 use crate::domain::remittance::Remittance;
@@ -37,25 +36,6 @@ pub async fn list_transfers(
         limit,
     );
     rows.fetch_all(db).await?.into_iter().map(Row::read).collect()
-}
-
-/// Whom a text is about: a user with accounts, a number that the bank issued, or a tracking key; then also the transfer.
-pub async fn owner_of(
-    db: &mut PgConnection,
-    text: &str,
-    number: Option<Clabe>,
-) -> Result<Option<(String, Option<Uuid>)>, sqlx::Error> {
-    // Numbers that customers typed may be anybody's.
-    let found = sqlx::query!(
-        r#"
-        select owner as "owner!", null::uuid as transfer_id from account where owner = $1 or issued = $2
-        union all select owner, transfer_id from transfer where spei_reference = $1 and kind = 'spei'
-        limit 1
-        "#,
-        text,
-        number.map(Clabe::body),
-    );
-    Ok(found.fetch_optional(db).await?.map(|row| (row.owner, row.transfer_id)))
 }
 
 /// What reversing a completed transfer depends on.

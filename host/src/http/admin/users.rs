@@ -73,7 +73,7 @@ pub(super) async fn set_limits(
     Ok(Json(to_json(Some(set))))
 }
 
-fn to_json(limits: Option<Limits>) -> LimitsJson {
+pub(super) fn to_json(limits: Option<Limits>) -> LimitsJson {
     let Limits { per_transfer, per_day } = limits.unwrap_or(Limits { per_transfer: None, per_day: None });
     LimitsJson { per_transfer, per_day }
 }
@@ -138,7 +138,7 @@ pub(crate) async fn put_holder(
 }
 
 /// No token could name this user.
-fn check_user(user: &str) -> Result<(), Error> {
+pub(super) fn check_user(user: &str) -> Result<(), Error> {
     if user.trim().is_empty() || user.chars().count() > USER_CHARS_MAX || user.contains('\0') {
         let detail = "must have 1 to 255 characters and not be blank";
         return Err(Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, "user", "wrong-type", detail));

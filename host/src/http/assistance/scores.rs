@@ -72,7 +72,7 @@ impl From<ResponseError> for Error {
 }
 
 /// Spanish or English, whichever `Accept-Language` prefers; Spanish if neither.
-fn preferred_language(headers: &HeaderMap) -> Language {
+pub(crate) fn preferred_language(headers: &HeaderMap) -> Language {
     let header = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let weight_of = |language: &str| {
         let weights = header.split(',').filter_map(|range| {

@@ -157,7 +157,12 @@ pub(crate) async fn list_beneficiaries(
     User(owner): User,
     page: Page<ListedPlace>,
 ) -> Result<Response, Error> {
-    list::answer(PATH, page, move |after: Option<ListedPlace>, limit| {
+    list(PATH, app, owner, page).await
+}
+
+/// The list of a user at `path`.
+pub(crate) async fn list(path: &str, app: App, owner: String, page: Page<ListedPlace>) -> Result<Response, Error> {
+    list::answer(path, page, move |after: Option<ListedPlace>, limit| {
         let (pool, owner) = (app.db.clone(), owner.clone());
         async move {
             let mut db = pool.acquire().await?;

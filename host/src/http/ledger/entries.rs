@@ -86,24 +86,27 @@ impl Item for EntryJson {
     }
 }
 
+pub(super) fn kind_of(entry: &Entry) -> &'static str {
+    match entry.kind.as_deref() {
+        // Another customer of this bank sent it, or got it back.
+        None if entry.delta.minor() < 0 => "reversal",
+        None => "deposit",
+        Some("opening") => "opening",
+        Some("funding") => "funding",
+        Some("return") => "return",
+        Some("received") => "received",
+        _ if entry.delta.minor() < 0 => "transfer",
+        // The transfer was rejected after its amount had been debited.
+        _ => "refund",
+    }
+}
+
 impl EntryJson {
     fn new(entry: Entry, account_id: Uuid) -> Self {
-        let kind = match entry.kind.as_deref() {
-            // Another customer of this bank sent it, or got it back.
-            None if entry.delta.minor() < 0 => "reversal",
-            None => "deposit",
-            Some("opening") => "opening",
-            Some("funding") => "funding",
-            Some("return") => "return",
-            Some("received") => "received",
-            _ if entry.delta.minor() < 0 => "transfer",
-            // The transfer was rejected after its amount had been debited.
-            _ => "refund",
-        };
         Self {
             number: entry.number,
             created_at: entry.created_at,
-            kind,
+            kind: kind_of(&entry),
             amount: entry.delta,
             balance: entry.balance_after,
             transaction_id: entry.transfer_id,

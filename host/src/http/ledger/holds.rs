@@ -106,7 +106,12 @@ pub(crate) async fn list_holds(
     User(owner): User,
     page: Page<Place<'h'>>,
 ) -> Result<Response, Error> {
-    list::answer(PATH, page, move |after: Option<Place<'h'>>, limit| {
+    list(PATH, app, owner, page).await
+}
+
+/// The list of a user at `path`.
+pub(crate) async fn list(path: &str, app: App, owner: String, page: Page<Place<'h'>>) -> Result<Response, Error> {
+    list::answer(path, page, move |after: Option<Place<'h'>>, limit| {
         let (pool, owner) = (app.db.clone(), owner.clone());
         async move {
             let mut db = pool.acquire().await?;

@@ -29,7 +29,7 @@ pub(crate) trait Item: Serialize + Send + Sync + 'static {
 pub(crate) async fn answer<T, F, R>(path: &str, page: Page<T::Cursor>, fetch: F) -> Result<Response, Error>
 where
     T: Item,
-    F: Fn(Option<T::Cursor>, i64) -> R + Send + 'static,
+    F: Fn(Option<T::Cursor>, i64) -> R + Send + Sync + 'static,
     R: Future<Output = Result<Vec<T>, AcquireError>> + Send,
 {
     match page.limit {
@@ -69,7 +69,7 @@ struct Batch<T> {
 async fn whole<T, F, R>(after: Option<T::Cursor>, fetch: F) -> Result<Response, Error>
 where
     T: Item,
-    F: Fn(Option<T::Cursor>, i64) -> R + Send + 'static,
+    F: Fn(Option<T::Cursor>, i64) -> R + Send + Sync + 'static,
     R: Future<Output = Result<Vec<T>, AcquireError>> + Send,
 {
     let length = i64::from(PAGE_LENGTH_MAX);
@@ -82,21 +82,26 @@ where
         let Some(Batch { items, first }) = batch else { return Ok(None) };
         let chunk = chunk(&items, first, (items.len() as i64) < length)?;
         let after = items.last().filter(|_| items.len() as i64 == length).map(Item::cursor);
-        let mut next = None;
-        while after.is_some() && next.is_none() {
-            let fetched = fetch(after, length).await;
-            next = match fetched {
-                // What has begun is not refused: it waits as long as its client does.
-                Err(AcquireError::Busy) => None,
-                fetched => Some(Batch { items: fetched?, first: false }),
-            };
-            if next.is_none() {
-                tokio::time::sleep(PAUSE).await;
-            }
-        }
+        let next = match after {
+            Some(_) => Some(Batch { items: patiently(|| fetch(after, length)).await?, first: false }),
+            None => None,
+        };
         Ok::<_, Box<dyn std::error::Error + Send + Sync>>(Some((chunk, (next, fetch))))
     });
     Ok(([(header::CONTENT_TYPE, JSON)], Body::from_stream(chunks)).into_response())
+}
+
+/// Fetches the next part. What has begun is not refused: it waits as long as its client does.
+pub(crate) async fn patiently<T, R>(fetch: impl Fn() -> R) -> Result<T, AcquireError>
+where
+    R: Future<Output = Result<T, AcquireError>>,
+{
+    loop {
+        match fetch().await {
+            Err(AcquireError::Busy) => tokio::time::sleep(PAUSE).await,
+            fetched => return fetched,
+        }
+    }
 }
 
 /// A part of the array, with the array's brackets and commas.

@@ -13,4 +13,5 @@ pub mod payee_checks;
 pub mod profile;
 pub mod risk_context;
 pub mod schedules;
+pub(crate) mod statement;
 pub mod transactions;

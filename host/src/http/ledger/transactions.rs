@@ -90,7 +90,12 @@ pub(crate) async fn list_transactions(
     User(owner): User,
     page: Page<Place<'t'>>,
 ) -> Result<Response, Error> {
-    list::answer(PATH, page, move |after: Option<Place<'t'>>, limit| {
+    list(PATH, app, owner, page).await
+}
+
+/// The list of a user at `path`.
+pub(crate) async fn list(path: &str, app: App, owner: String, page: Page<Place<'t'>>) -> Result<Response, Error> {
+    list::answer(path, page, move |after: Option<Place<'t'>>, limit| {
         let (pool, owner) = (app.db.clone(), owner.clone());
         async move {
             let mut db = pool.acquire().await?;

@@ -130,12 +130,13 @@ fn responses(operation: &Operation, callers: Callers, shared: &mut Shared) -> Va
     let mut responses = Map::new();
     for (status, content) in operation.answers {
         let status = StatusCode::from_u16(*status).unwrap_or_default();
-        let mut response =
-            json!({"description": status.canonical_reason(), "headers": headers(operation.answer_headers)});
-        if let Some(content) = content_of(*content, &mut shared.schemas) {
-            response["content"] = content;
+        let response = responses.entry(status.as_str()).or_insert_with(
+            || json!({"description": status.canonical_reason(), "headers": headers(operation.answer_headers)}),
+        );
+        // One status may have several media types.
+        if let Some(Value::Object(content)) = content_of(*content, &mut shared.schemas) {
+            content.into_iter().for_each(|(media_type, it)| response["content"][media_type] = it);
         }
-        responses.insert(status.as_str().to_owned(), response);
     }
     let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
     for code in codes(operation, callers) {

@@ -3,13 +3,14 @@
 use axum::extract::{Request, State};
 
 use super::foreign::{FindingsJson, NoticeJson, OrderNoticeJson};
+use super::ledger::STATEMENT;
 use crate::app::App;
 use crate::domain::model::ModelKind;
 use crate::http::admin::accounts::{self, FreezeRequest, FrozenJson, FundRequest, FundedJson};
 use crate::http::admin::action::ApprovalJson;
 use crate::http::admin::approvals::{self, ApprovalsJson, ApproveRequest};
+use crate::http::admin::customers::{self, CustomerJson, CustomerQuery};
 use crate::http::admin::deployment::{self, DeploymentRequest, HistoryJson, PresentJson, ReportQuery, RollbackRequest};
-use crate::http::admin::find::{self, FindQuery, FoundJson};
 use crate::http::admin::payments::{self, DecidedPaymentJson, PaymentDecisionRequest, PendingPaymentsJson};
 use crate::http::admin::pushes::{self, PushedJson, UnderWayJson};
 use crate::http::admin::rails::{self, IncomingOrderJson, IncomingOrderRequest};
@@ -26,6 +27,10 @@ use crate::http::admin::users::{self, HolderJson, HolderRequest, LimitsJson, Lim
 use crate::http::admin::versions::{self, ExaminedJson, ModelsJson};
 use crate::http::assistance::scores;
 use crate::http::health::{self, HealthJson, LivenessJson, ReadinessJson};
+use crate::http::ledger::beneficiaries::BeneficiaryJson;
+use crate::http::ledger::holds::HoldJson;
+use crate::http::ledger::statement::StatementQuery;
+use crate::http::ledger::transactions::TransactionJson;
 use crate::http::operation::{ANY_FILE, Api, Callers, Content, ETAG, Header, LOCATION, Operation, PAGE, one, route};
 use crate::http::pages::{bank, console, reference};
 use crate::http::stp::{self, ConfirmationJson, ReceiptJson};
@@ -76,7 +81,10 @@ const REPLAYER: &[&str] = &["models:admin", "audit:read"];
 
 const LEDGER_OPERATOR: &[&str] = &["ledger:operate"];
 
-const LANGUAGE: Header = Header::new("Accept-Language", "Spanish or English, for the explanation.");
+/// Scopes of operators who may look up customers.
+const LEDGER_READER: &[&str] = &["ledger:operate", "ledger:read"];
+
+const LANGUAGE: Header = Header::new("Accept-Language", "Spanish or English, for texts.");
 const IF_MATCH: Header = Header::new("If-Match", "ETag of what was last read.");
 const SIGNATURE: Header =
     Header::new(signatures::SIGNATURE, "Signature of the body as `cosign sign-blob` makes it, in base64.");
@@ -140,8 +148,16 @@ const OPERATIONS: &[Operation] = &[
         .operator(OPERATOR).body::<RolloutOrderRequest>().ok::<RolloutJson>().errors(&["rollout-state", "stale"]),
     route!(post "/admin/replay", replay::replay, "Replay decisions and compare the answers bit for bit")
         .operator(REPLAYER).body::<ReplayRequest>().ok::<FindingsJson>(),
-    route!(get "/admin/find", find::find, "Accounts of a user or with a CLABE, and a transaction by its tracking key")
-        .operator(LEDGER_OPERATOR).query(&[&FindQuery::DECLARATION]).ok::<FoundJson>().errors(&["not-found"]),
+    route!(get "/admin/customers", customers::find_customer, "A customer, by user, account number or tracking key")
+        .operator(LEDGER_READER).query(&[&CustomerQuery::DECLARATION]).ok::<CustomerJson>().errors(&["not-found"]),
+    route!(get "/admin/users/{user}/transactions", customers::list_transactions, "A customer's transfers, newest first")
+        .operator(LEDGER_READER).pages_of::<TransactionJson>(),
+    route!(get "/admin/users/{user}/beneficiaries", customers::list_beneficiaries, "A customer's payees, favourites first")
+        .operator(LEDGER_READER).pages_of::<BeneficiaryJson>(),
+    route!(get "/admin/users/{user}/holds", customers::list_holds, "A customer's holds, newest first")
+        .operator(LEDGER_READER).pages_of::<HoldJson>(),
+    route!(get "/admin/accounts/{id}/statement", customers::get_statement, "A customer's statement of a day, as camt.053 or CSV")
+        .operator(LEDGER_READER).takes(&[LANGUAGE]).query(&[&StatementQuery::DECLARATION]).answers(STATEMENT),
     route!(post "/admin/accounts/{id}/freeze", accounts::freeze, "Let no money leave an account")
         .operator(LEDGER_OPERATOR).command().body::<FreezeRequest>().ok::<FrozenJson>().errors(&["outcome-unknown"]),
     route!(post "/admin/accounts/{id}/unfreeze", accounts::unfreeze, "Let money leave an account again")

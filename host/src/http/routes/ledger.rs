@@ -13,6 +13,7 @@ use crate::http::ledger::payee_checks::{self, PayeeCheckJson, PayeeCheckRequest}
 use crate::http::ledger::profile::{self, ProfileJson, ProfileRequest};
 use crate::http::ledger::risk_context::{self, RiskContextJson, RiskContextQuery};
 use crate::http::ledger::schedules::{self, ConfirmationRequest, ScheduleJson, ScheduleRequest, SkipRequest};
+use crate::http::ledger::statement::{self, StatementQuery};
 use crate::http::ledger::transactions::{self, SendRequest, TransactionJson};
 use crate::http::operation::{
     ANY_FILE, Api, Callers, Content, ETAG, Header, IF_NONE_MATCH, LOCATION, Operation, PAGE, one, route,
@@ -43,6 +44,10 @@ const KEY: Header = Header::new(
 );
 const LAST_EVENT: Header = Header::new("Last-Event-ID", "Same as `from`; browsers send it when they reconnect.");
 
+const LANGUAGE: Header = Header::new("Accept-Language", "Spanish or English, for the words of CSV.");
+
+pub(super) const STATEMENT: &[(u16, Content)] =
+    &[(200, Content::Bytes(statement::CAMT)), (200, Content::Bytes("text/csv"))];
 const SCRIPT: &[(u16, Content)] = &[(200, Content::Bytes("text/javascript")), (304, Content::Empty)];
 const WASM: &[(u16, Content)] = &[(200, Content::Bytes("application/wasm")), (304, Content::Empty)];
 
@@ -56,6 +61,8 @@ const OPERATIONS: &[Operation] = &[
     route!(get "/api/ledger/accounts/{id}", accounts::get_account, "One account").user().ok::<AccountJson>(),
     route!(get "/api/ledger/accounts/{id}/entries", entries::list_entries, "An account's statement, newest first")
         .user().pages_of::<EntryJson>().query(&[&EntriesQuery::DECLARATION, &PageQuery::DECLARATION]),
+    route!(get "/api/ledger/accounts/{id}/statement", statement::get_statement, "An account's statement of a day, as camt.053 or CSV")
+        .user().takes(&[LANGUAGE]).query(&[&StatementQuery::DECLARATION]).answers(STATEMENT),
     route!(get "/api/ledger/accounts/{id}/balance", entries::get_balance, "An account's balance at an instant")
         .user().query(&[&BalanceQuery::DECLARATION]).ok::<BalanceJson>(),
     route!(get "/api/ledger/beneficiaries", beneficiaries::list_beneficiaries, "The user's payees, favourites first")

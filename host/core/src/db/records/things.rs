@@ -86,6 +86,8 @@ subjects! {
     ),
     /// A credit that an operator asked for. It has no row but its transfer: the key of the record says it all.
     Funding = "funding": None,
+    /// A customer whom an operator looked up, or what was looked up in vain. Like a credit, it is all in the key.
+    LookUp = "look-up": None,
     /// An action that takes two operators.
     Approval = "approval": many("approval", Key::Uuid("approval_id")),
     /// A comparison with a rail that was made.
