@@ -1,4 +1,4 @@
-//! A stand-in for STP that keeps orders, and misbehaves as it is told.
+//! A stand-in for STP that keeps orders, and misbehaves on request.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
