@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Counts what is written by hand, and fails above the ceiling. Whoever adds a capability raises the ceiling by its budget,
+# Counts what is written by hand, and fails above the ceiling. A change that adds a capability raises the ceiling by its budget,
 # and lowers it to what was used. .gitattributes names what is generated or vendored.
 #
 #   tests/lines.sh [FOLDER of another clone]

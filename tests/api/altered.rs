@@ -69,11 +69,11 @@ async fn an_order_that_was_altered_waits_for_a_person(db: PgPool) {
 /// On another day it would be a second payment.
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn an_order_is_not_sent_for_a_second_day(db: PgPool) {
-    for (user, alter) in [
+    for (number, (user, alter)) in (1..).zip([
         ("ana", "delete from rail_order"),
         ("luis", "update rail_order set operating_date = operating_date + 1"),
         ("eva", "update rail_order set operating_date = operating_date + 9"),
-    ] {
+    ]) {
         let stp = StandIn::start(MONDAY).await;
         let made = app(db.clone(), &stp).await;
         let user = made.user(user);
@@ -95,6 +95,8 @@ async fn an_order_is_not_sent_for_a_second_day(db: PgPool) {
         later.stop_courier();
         assert_eq!((stp.orders().len(), stp.requests(REGISTER).len()), (1, 1), "{alter}");
         assert_eq!(status(&user).await, "pending", "{alter}");
+        let sealed = "select count(*) from rail_order where seal is not null";
+        assert_eq!(later.count(sealed).await, number, "one that was deleted is there again");
         // Out of the way of the next.
         sqlx::query("update rail_payment set due_at = 'infinity'").execute(&db).await.unwrap();
     }

@@ -60,7 +60,7 @@ async fn money_moves_only_when_a_second_operator_agrees(db: PgPool) {
     );
     assert_eq!(ana.balance().await, "10000.00");
 
-    // Not by whoever proposed it, nor without the scope, nor for another action.
+    // Not by the operator who proposed it, nor without the scope, nor for another action.
     refused(&app, approve(&ops, &proposed), 403, "second-person-required", None).await;
     let models = app.operator_named("eva", "models:admin rules:admin");
     refused(&app, approve(&models, &proposed), 403, "insufficient-scope", None).await;
@@ -108,9 +108,9 @@ async fn proposals_expire_and_can_be_withdrawn(db: PgPool) {
     assert_sound(&app).await;
 }
 
-/// Whoever writes to the database can neither approve nor change what is approved.
+/// Somebody who writes to the database can neither approve nor change what is approved.
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn an_altered_approval_counts_for_nothing(db: PgPool) {
+async fn an_altered_approval_is_not_counted(db: PgPool) {
     let app = app(db).await;
     let (ana, eva, ops) = (app.user("ana"), app.operator_named("eva", OPERATE), app.operator(Some(OPERATE)));
     let account = ana.open_account(CLABE).await;

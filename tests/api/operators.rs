@@ -46,6 +46,17 @@ async fn operators_have_clients_of_their_own(db: PgPool) {
     }
 }
 
+/// What it did would pass for what hosts do.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn no_operator_has_the_name_of_hosts(db: PgPool) {
+    let app = TestApp::with(db, Options::default()).await;
+    for path in ["/admin/models", "/admin/payments", "/admin/approvals"] {
+        let get = async |name| app.operator_named(name, "models:admin ledger:operate").get(path).await;
+        get("automatic").await.assert_problem(401, "unauthorized", None);
+        get("automatic-1").await.assert_status(200);
+    }
+}
+
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn client_credentials_are_no_second_person(db: PgPool) {
     let pair = Pair::ec("e", 0);

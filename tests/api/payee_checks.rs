@@ -93,7 +93,7 @@ async fn the_sandbox_has_documented_holders_at_other_banks(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn whoever_guesses_names_is_refused_alone(db: PgPool) {
+async fn a_user_who_guesses_names_is_refused_alone(db: PgPool) {
     let app = TestApp::new(db).await;
     let number = luis(&app, Some("Luis Alberto Pérez Gómez")).await;
     let (ana, eva) = (app.user("ana"), app.user("eva"));

@@ -146,7 +146,7 @@ async fn a_bulk_and_a_capture_tell_it_too(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_payee_at_the_bank_is_told_it(db: PgPool) {
+async fn a_payee_at_the_bank_reads_it(db: PgPool) {
     let terms = Terms { on_us: Some(SANDBOX_RANGE), ..Terms::OPEN };
     let app = TestApp::with(db, Options { terms, ..Options::default() }).await;
     let (ana, luis) = (app.user("ana"), app.user("luis"));

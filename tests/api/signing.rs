@@ -108,7 +108,7 @@ async fn a_signature_that_arrives_during_the_examination_counts(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn a_signature_counts_for_nothing_without_keys(db: PgPool) {
+async fn a_signature_is_worth_nothing_without_keys(db: PgPool) {
     let (signer, component) = (Signer::new(), component());
     let app = app(&db, Arc::default()).await;
     push(&app, &component, Some(&signer.sign(&component))).await.assert_problem(422, "signature-invalid", None);

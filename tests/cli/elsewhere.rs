@@ -50,7 +50,7 @@ fn in_an_empty_folder_every_command_names_the_folder_and_the_setting() {
     }
 }
 
-/// Whoever can open the database has no way around the admin API.
+/// Access to the database is no way around the admin API.
 #[test]
 fn without_a_running_host_nothing_is_asked() {
     let data = DataDir::new();

@@ -154,7 +154,7 @@ fn a_replaced_key_still_proves_what_it_sealed() {
     assert!(rotated.status.success() && printed.contains("the data folder has the new key"), "{printed}");
     assert!(text(&rotate().stderr).contains("retired before"), "{}", text(&rotate().stderr));
 
-    // A host goes on with the new key and is told about the old one.
+    // A host goes on with the new key and reports the old one.
     Service::start(&data).stop();
     let output = data.command(&SERVE).env("CAUDAL_LEDGER_KEY", fs::read_to_string(&old).unwrap()).output().unwrap();
     let stderr = text(&output.stderr);

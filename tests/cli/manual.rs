@@ -11,7 +11,7 @@ fn printed(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn what_every_command_accepts_is_told_once() {
+fn what_every_command_accepts_is_documented_once() {
     let all = printed(&["--help"]);
     assert!(all.contains("--data-dir") && all.contains("--database-url"), "{all}");
     for command in [&["models", "deploy"][..], &["serve"], &["payments", "list"]] {

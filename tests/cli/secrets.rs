@@ -200,9 +200,9 @@ fn nothing_that_a_host_tells_contains_a_secret_or_what_a_customer_wrote() {
     let planted = [LEDGER_KEY, PASSWORD, NOTICE, REASON, stp_key];
     for secret in planted.into_iter().chain(of_customers).chain(signatures) {
         let lines: Vec<_> = told.lines().filter(|line| line.contains(secret)).take(5).collect();
-        assert!(lines.is_empty(), "{secret} is told of:\n{}", lines.join("\n"));
+        assert!(lines.is_empty(), "{secret} appears:\n{}", lines.join("\n"));
     }
     // As a number of its own: a longer one may have the same digits.
     let numbers = told.split(|character: char| !character.is_ascii_alphanumeric());
-    assert_eq!(numbers.filter(|number| number.parse() == Ok(REFERENCE)).count(), 0, "{REFERENCE} is told of");
+    assert_eq!(numbers.filter(|number| number.parse() == Ok(REFERENCE)).count(), 0, "{REFERENCE} appears");
 }

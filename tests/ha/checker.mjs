@@ -1,4 +1,4 @@
-// Compares what clients were told with what is in the ledger at the end. Pure: a history and a final state in, findings
+// Compares what clients saw with what is in the ledger at the end. Pure: a history and a final state in, findings
 // out. A history is everything that clients saw, in any order; times are milliseconds of one clock. Whether the books are
 // in order is for `caudal verify` to say.
 
@@ -22,17 +22,17 @@
 
 /** What a finding of each rule means. */
 export const RULES = {
-  lost: "a client was told of a transfer that is not in the ledger",
-  changed: "a client was told another account, amount or status than the ledger has",
+  lost: "a client saw a transfer that is not in the ledger",
+  changed: "a client saw another account, amount or status than the ledger has",
   doubled: "one order moved money twice",
   unasked: "a transfer that nobody ordered",
   undone: "an order was refused for good and moved money all the same",
   answers: "one key was answered with two transfers",
-  balance: "a client was told a balance that the account never had",
-  stale: "a read does not show what had been told before it began",
+  balance: "a client saw a balance that the account never had",
+  stale: "a read does not show what somebody saw before it began",
   unmonotonic: "a session saw less than it had seen before",
-  "event-doubled": "a stream told of a status twice",
-  "event-order": "a stream told of a status out of order, or of one that never was",
+  "event-doubled": "a stream reported a status twice",
+  "event-order": "a stream reported a status out of order, or one that never was",
   "event-missed": "a stream that was read to its end left a status out",
 };
 
@@ -104,8 +104,8 @@ function checkOrders(history, final, find) {
   for (const [name, id] of done) if (!ordered.has(name)) find("unasked", `${id} (${name})`);
 }
 
-/** The transfers that a record tells of. @param {Record} record @returns {Transfer[]} */
-function told(record) {
+/** The transfers that a record shows. @param {Record} record @returns {Transfer[]} */
+function seen(record) {
   if (record.type === "list") return record.transfers;
   return (record.type === "order" || record.type === "event") && record.transfer ? [record.transfer] : [];
 }
@@ -114,7 +114,7 @@ function told(record) {
 function checkTold(history, ledger, find) {
   const known = new Set();
   for (const record of history) {
-    for (const { id, account, amount, status } of told(record)) {
+    for (const { id, account, amount, status } of seen(record)) {
       const name = [record.type, id, account, amount, status].join(" ");
       if (known.has(name)) continue;
       known.add(name);
@@ -149,11 +149,11 @@ function checkTold(history, ledger, find) {
 function reach(record, ledger) {
   if (record.type === "balance") return [[record.account, ledger.balances.get(record.account)?.get(record.balance)]];
   if (record.type === "entries") return [[record.account, Math.max(0, ...record.entries.map((it) => it.number))]];
-  return told(record).map((it) => [it.account, ledger.numbers.get(it.id)]);
+  return seen(record).map((it) => [it.account, ledger.numbers.get(it.id)]);
 }
 
 /**
- * Whatever was told to anybody is visible to every read that begins later, through any host. Per account that is a
+ * What anybody saw is visible to every read that begins later, through any host. Per account that is a
  * number that never falls; for a list, a set of transfers that only grows.
  * @param {Record[]} history @param {Ledger} ledger @param {Find} find
  */
@@ -164,7 +164,7 @@ function checkReads(history, ledger, find) {
     if (record.type === "balance" || record.type === "entries" || record.type === "list")
       moments.push({ at: record.from, isTelling: false, record });
   }
-  // What is told in the same millisecond may have been told later.
+  // What was seen in the same millisecond may have been seen later.
   moments.sort((a, b) => a.at - b.at || Number(a.isTelling) - Number(b.isTelling));
   const shown = new Map();
   const transfers = new Map();
@@ -174,7 +174,7 @@ function checkReads(history, ledger, find) {
         for (const scope of [account, `${account} ${record.session}`])
           shown.set(scope, Math.max(shown.get(scope) ?? 0, number ?? 0));
       }
-      for (const { id } of told(record)) {
+      for (const { id } of seen(record)) {
         const transfer = ledger.transfers.get(id);
         if (!transfer) continue;
         if (!transfers.has(transfer.user)) transfers.set(transfer.user, new Map());

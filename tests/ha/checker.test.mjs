@@ -93,11 +93,11 @@ test("a host that answers before it commits, and never does", () => {
   assert.deepEqual(broken([attempt(1, 10)], ledger()), ["lost"]);
 });
 
-test("an acknowledged transfer is lost: its answer, its event, its entry and its balance tell of it", () => {
+test("an acknowledged transfer is lost: its answer, its event, its entry and its balance show it", () => {
   const entry = { number: 4, amount: -3, balance: OPENING - 6, transfer: "t3" };
   const entries = { type: "entries", session: "reader", account: "a", from: 52, to: 53, entries: [entry] };
-  for (const told of [attempt(3, 50), event(50, 3, 3), list(50, transfer(3, 3)), entries])
-    assert.ok(broken([...sound(), told], ledger(1, 2)).includes("lost"), told.type);
+  for (const seen of [attempt(3, 50), event(50, 3, 3), list(50, transfer(3, 3)), entries])
+    assert.ok(broken([...sound(), seen], ledger(1, 2)).includes("lost"), seen.type);
   assert.deepEqual(broken([...sound(), balance(50, OPENING - 6)], ledger(1, 2)), ["balance"]);
 });
 
@@ -136,7 +136,7 @@ test("a transfer with another amount or status", () => {
   assert.ok(broken(sound(), final).includes("changed"));
 });
 
-test("a session that sees less than before, and one that sees less than another was told", () => {
+test("a session that sees less than before, and one that sees less than another did", () => {
   const more = balance(50, OPENING - 3, "reader");
   assert.deepEqual(broken([...sound(), more, balance(60, OPENING - 1, "reader")], ledger(1, 2)), ["unmonotonic"]);
   assert.deepEqual(broken([...sound(), balance(60, OPENING - 1, "other")], ledger(1, 2)), ["stale"]);

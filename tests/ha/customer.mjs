@@ -1,4 +1,4 @@
-// A customer of the bank, who notes everything that she is told.
+// A customer of the bank, who notes everything that she sees.
 
 import { token } from "./host.mjs";
 
@@ -28,8 +28,8 @@ const transferFrom = (json) => ({
 export class Customer {
   /** Amount of the next order, in centavos: no two orders have the same one. */
   #amount = 0;
-  /** What was told of transfers, each thing once: a drill's lists would fill the memory. */
-  #told = new Map();
+  /** What she saw of transfers, each thing once: a drill's lists would fill the memory. */
+  #seen = new Map();
 
   /**
    * @param {string} user
@@ -60,7 +60,7 @@ export class Customer {
         signal: AbortSignal.timeout(limitMs),
       });
       answer = await response.json().catch(() => undefined);
-      // A list that breaks off has told nothing that can be read.
+      // A list that breaks off has nothing that can be read.
       status = response.ok && answer === undefined ? 0 : response.status;
       isReplay = response.headers.has("idempotency-replayed");
       if (status) name = `${what} ${status}`;
@@ -97,8 +97,8 @@ export class Customer {
   #transfer(json) {
     const transfer = transferFrom(json);
     const name = Object.values(transfer).join(" ");
-    if (!this.#told.has(name)) this.#told.set(name, transfer);
-    return this.#told.get(name);
+    if (!this.#seen.has(name)) this.#seen.set(name, transfer);
+    return this.#seen.get(name);
   }
 
   /** The next order. */

@@ -1,5 +1,5 @@
 // The drill: faults in an order that a seed decides, under load, until every one has been recovered from; then everything
-// that any client was told is compared with the ledger.
+// that any client saw is compared with the ledger.
 //
 //   CAUDAL_HA_FAULTS  number of faults
 //   CAUDAL_HA_SEED    repeats an order
@@ -156,7 +156,7 @@ async function judge(drained) {
   const rules = {};
   for (const { rule } of findings) rules[rule] = (rules[rule] ?? 0) + 1;
   console.log(
-    `\n${count} faults; ${load.history.length} things told; ${acknowledged.size} transfers acknowledged, ${final.transfers.length} in the ledger`,
+    `\n${count} faults; ${load.history.length} things seen; ${acknowledged.size} transfers acknowledged, ${final.transfers.length} in the ledger`,
   );
   console.log(
     `${lost.length} acknowledged transfers lost, ${rules.doubled ?? 0} doubled; all findings: ${JSON.stringify(rules)}`,

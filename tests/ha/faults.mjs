@@ -148,17 +148,17 @@ async function jumpingDays(lab, host, days) {
  */
 
 /**
- * Only Patroni fails, and its Postgres goes on without it, as a primary for whoever asks it and for the standbys until
+ * Only Patroni fails, and its Postgres goes on without it, as a primary for clients that ask it and for the standbys until
  * they follow another one. `fail` returns how to undo it.
  */
 async function unattended(lab, fail) {
   const leader = await led(lab);
-  const mend = await fail(leader);
+  const restore = await fail(leader);
   try {
     await replaced(lab, leader);
     for (const host of lab.hosts) await host.serves(SERVICE_MS);
   } finally {
-    await mend();
+    await restore();
   }
 }
 
@@ -249,7 +249,7 @@ export const FAULTS = [
     run: async (lab) => {
       const leader = await led(lab);
       await leader.place.cut();
-      await replaced(lab, leader).finally(() => leader.place.mend());
+      await replaced(lab, leader).finally(() => leader.place.restore());
     },
   },
   {
@@ -259,7 +259,7 @@ export const FAULTS = [
       const { place } = chance.pick(await lab.standbys());
       await place.cut();
       await sleep(2 * MOMENT_MS);
-      await place.mend();
+      await place.restore();
     },
   },
   {

@@ -39,7 +39,7 @@ if ((${#missing[@]} > 0)); then
     [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null || unavailable "as root, run '$line'"
     printf 'ha: %s\n' "$line" >&2
     apt-get update >/dev/null 2>&1 || true
-    # Debian starts services when it installs them, unless it is told not to; the lab starts its own.
+    # Debian starts services when it installs them, unless its policy forbids it; the lab starts its own.
     policy=/usr/sbin/policy-rc.d
     if [[ ! -e $policy ]]; then
         trap 'rm -f "$policy"' EXIT

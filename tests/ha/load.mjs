@@ -12,7 +12,7 @@ const READ_PAUSE_MS = 300;
 const RETRY_PAUSE_MS = 300;
 /** Orders of a customer before another takes her place: with the opening credit, their sum in centavos is covered. */
 const ORDERS_MAX = 1_000;
-/** Longest time until every stream has told of everything once all is well, in milliseconds. */
+/** Longest time until every stream has reported everything once all is well, in milliseconds. */
 const DRAIN_MS = 60_000;
 
 export class Load {
@@ -116,13 +116,13 @@ export class Load {
     return times.sort((a, b) => a - b);
   }
 
-  /** Ends the work; the streams are read until they have told of `final`'s transfers. Returns those that did. */
+  /** Ends the work; the streams are read until they have reported `final`'s transfers. Returns those that did. */
   async stop() {
     this.#isStopping = true;
     await Promise.all(this.#running);
     const last = this.history.length;
     let quiet = last;
-    // Everything has been told when nothing new has come for a while.
+    // Everything has been reported when nothing new has come for a while.
     const end = Date.now() + DRAIN_MS;
     for (let calm = 0; calm < 10 && Date.now() < end; ) {
       await sleep(500);

@@ -1,5 +1,5 @@
 // The two ways in which a transfer that no standby has was once acknowledged, with a primary and one synchronous standby.
-// In each, the primary is then lost and the standby takes over: nothing that anybody was told may be missing.
+// In each, the primary is then lost and the standby takes over: nothing that anybody saw may be missing.
 //
 //   CAUDAL=target/debug/caudal node --test tests/ha/losing.test.mjs
 //
@@ -83,7 +83,7 @@ class Bank {
     ];
   }
 
-  /** The records since `start` that tell of an order: its transfer, or a balance without its money. */
+  /** The records since `start` that show an order: its transfer, or a balance without its money. */
   tellings(order, start) {
     const before = 1_000_000 - ((order.amount - 1) * order.amount) / 2;
     return this.history.slice(start).filter((it) => {
@@ -124,19 +124,19 @@ class Bank {
   }
 }
 
-/** Prints what was told, and fails if anything was told too early, is missing, or broke the books. */
+/** Prints what clients saw, and fails if anything was seen too early, is missing, or broke the books. */
 async function judge(bank, order, start) {
   const early = bank.tellings(order, start);
   const counts = {};
   for (const { type } of early) counts[type] = (counts[type] ?? 0) + 1;
   const answers = [...bank.ana.answers].map(([name, count]) => `${name}: ${count}`).join(", ");
-  console.log(`  told before a standby had it: ${JSON.stringify(counts)}; all answers: ${answers}`);
+  console.log(`  seen before a standby had it: ${JSON.stringify(counts)}; all answers: ${answers}`);
   const findings = await bank.failOver(order).catch((error) => [{ rule: "recovery", detail: error.message }]);
   for (const { rule, detail } of findings.slice(0, 10)) console.log(`  ${rule}: ${detail}`);
   const verified = await bank.host.verify();
   if (!verified.isSound) console.log(`  verify: ${verified.text}`);
-  assert.deepEqual(counts, {}, "nothing is told before a standby has it");
-  assert.deepEqual(findings, [], "nothing that was told is missing");
+  assert.deepEqual(counts, {}, "nothing is seen before a standby has it");
+  assert.deepEqual(findings, [], "nothing that was seen is missing");
   assert.ok(verified.isSound, "caudal verify accepts the ledger");
 }
 

@@ -69,7 +69,7 @@ export class Place {
     return ip("link", "set", this.link, "down");
   }
 
-  mend() {
+  restore() {
     return ip("link", "set", this.link, "up");
   }
 }

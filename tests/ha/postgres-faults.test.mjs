@@ -234,8 +234,8 @@ test("no fault of Postgres delays an answer for long, loses anything or needs a 
     isStopped = true;
     await retryAll(bank);
     const final = await finalState(bank.server, drained);
-    console.log(`  ${bank.load.history.length} things told, ${final.transfers.length} transfers in the ledger`);
-    assert.deepEqual(check(bank.load.history, final), [], "nothing is lost, doubled or told wrongly");
+    console.log(`  ${bank.load.history.length} things seen, ${final.transfers.length} transfers in the ledger`);
+    assert.deepEqual(check(bank.load.history, final), [], "nothing is lost, doubled or wrong");
     const { isSound, text } = await bank.host.verify();
     assert.ok(isSound, text);
   } finally {

@@ -1,5 +1,5 @@
 // Three servers, all in DATABASE_URL, and a primary that is replaced without knowing it: it goes on committing, because
-// a standby still follows it. What it alone has is lost, so nobody may be told of it. The host is not told how far a
+// a standby still follows it. What it alone has is lost, so nobody may see it. The host is not informed how far a
 // commit must get; that follows from the servers.
 //
 //   CAUDAL=target/debug/caudal node --test tests/ha/primary.test.mjs
@@ -82,7 +82,7 @@ test("a primary that was replaced confirms nothing", async () => {
     const reads = ana.reads.map((read, index) => repeat(() => read(host, `read ${index}`, ANSWER_MS)));
     await Promise.all([repeat(order), ...reads]);
     const told = history.filter((it) => it.type === "order" && it.outcome === "done" && it.from > begun);
-    console.log(`  ${orders.length} orders while nothing could be confirmed, ${told.length} told as done`);
+    console.log(`  ${orders.length} orders while nothing could be confirmed, ${told.length} answered as done`);
     await until("the host says that it is not ready", NOTICE_MS, async () => !(await host.readiness()).isReady);
     watch.judge(begun, Date.now());
 
@@ -97,7 +97,7 @@ test("a primary that was replaced confirms nothing", async () => {
     for (const read of ana.reads) await read(host, "after", ANSWER_MS);
     const findings = check(history, await finalState(b));
     for (const { rule, detail } of findings.slice(0, 10)) console.log(`  ${rule}: ${detail}`);
-    assert.deepEqual(findings, [], "nothing that was told is missing");
+    assert.deepEqual(findings, [], "nothing that was seen is missing");
 
     await b.require("");
     const weak = await until("the host says what is wrong", NOTICE_MS, async () => {
@@ -112,7 +112,7 @@ test("a primary that was replaced confirms nothing", async () => {
       headers: ana.headers,
       body: JSON.stringify({ name: "Eva", accountNumber: "012180004643051249", bankName: "BBVA" }),
     });
-    assert.equal((await saved.json()).code, "outcome-unknown", "what was done is not told as undone");
+    assert.equal((await saved.json()).code, "outcome-unknown", "what was done is not reported as undone");
     await watch.end();
     await host.stop();
     assert.match(await host.refuse(), /set synchronous_standby_names in Postgres, or ask for --durability local/);

@@ -114,7 +114,7 @@ async function lose(backup) {
   await recorded();
   const saved = join(folder, "saved-heads.json");
   await copyFile(join(hosts[0].data, "ledger-heads.json"), saved);
-  // What no file of heads tells of: hosts write theirs every ten seconds.
+  // What no file of heads knows: hosts write theirs every ten seconds.
   for (const [index, host] of hosts.entries()) await send([ana, bruno][index], host, [ana, bruno][index].order());
   for (const host of hosts) await host.stop();
   await consume();
@@ -185,7 +185,7 @@ async function consume() {
   }
 }
 
-/** A consumer that is ahead is told so and starts again, as OPERATING.md says. Neither it nor a stream skips an event. */
+/** A consumer that is ahead gets an error and starts again, as OPERATING.md says. Neither it nor a stream skips an event. */
 async function catchUp() {
   const { isDone, text } = await hosts[0].command("events", "--from", cursor);
   assert.ok(!isDone && text.includes("read again with --from 0"), text);
@@ -197,7 +197,7 @@ async function catchUp() {
     [],
   );
   console.log(`a consumer of events skipped none, and has ${processed.size - now.length} to undo`);
-  await until("the stream has told of everything", PATIENCE_MS, async () => {
+  await until("the stream has reported everything", PATIENCE_MS, async () => {
     const { session } = listener;
     const isHeard = session.endsWith("again") && history.some((it) => it.type === "event" && it.session === session);
     const findings = check(history, await finalState(server, [session]));
@@ -377,7 +377,7 @@ async function drill() {
   const final = await finalState(server);
   const findings = check(history, final);
   const gone = new Set(findings.filter((it) => it.rule === "lost").map((it) => it.detail.split(",")[0]));
-  assert.deepEqual(gone, told, "the checker misses what was told after T, and nothing else");
+  assert.deepEqual(gone, told, "the checker misses what was seen after T, and nothing else");
   const lasting = history.filter((it) => !(it.transfer && told.has(it.transfer.id)));
   assert.deepEqual(check(lasting, final), [], "everything else is kept");
   for (const [host, ...args] of [[hosts[0]], [hosts[1]], [hosts[0], "--heads", saved]]) {

@@ -69,7 +69,7 @@ async function replace(load, host, migrate) {
   await host.start();
   const end = Date.now();
   const failed = others(load, before, SUCCESS).map(([name, count]) => `${count} x ${name}`);
-  assert.deepEqual(others(load, before, MEANWHILE), [], "clients are told to try again, or do not reach the host");
+  assert.deepEqual(others(load, before, MEANWHILE), [], "clients are asked to try again, or do not reach the host");
   const times = [start, ...load.acknowledgedSince(start), end];
   const pause = Math.max(...times.slice(1).map((time, index) => time - times[index]));
   const seen = failed.length > 0 ? failed.join(", ") : "no request failed";
@@ -111,8 +111,8 @@ test("a rolling upgrade and the way back lose nothing", async () => {
 
     drained = await load.stop();
     const final = await finalState(server, drained);
-    console.log(`  ${load.history.length} things told, ${final.transfers.length} transfers in the ledger`);
-    assert.deepEqual(check(load.history, final), [], "nothing is lost, doubled or told wrongly");
+    console.log(`  ${load.history.length} things seen, ${final.transfers.length} transfers in the ledger`);
+    assert.deepEqual(check(load.history, final), [], "nothing is lost, doubled or wrong");
     assert.deepEqual(unanswered(load.history, final), [], "a host that stops answers what it has begun");
     for (const host of hosts) {
       const { isSound, text } = await host.verify();

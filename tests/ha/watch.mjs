@@ -76,7 +76,7 @@ export class Watch {
     const wrong = since.filter((it) => it.what !== "ready" && it.status !== 200);
     const slowest = Math.max(...since.filter((it) => it.what !== "ready").map((it) => it.to - it.from));
     const isTold = ready.some((it) => it.status === 503 && it.from <= over);
-    console.log(`  slowest of what needs no database ${slowest} ms; ${isTold ? "told to be not ready" : "ready"}`);
+    console.log(`  slowest of what needs no database ${slowest} ms; ${isTold ? "reported as not ready" : "ready"}`);
     assert.deepEqual(wrong, [], "what needs no database is answered throughout");
     assert.deepEqual(
       ready.filter((it) => ![200, 503].includes(it.status)),

@@ -70,7 +70,7 @@ async fn what_was_altered_is_not_acted_on(db: PgPool) {
 }
 
 /// Changes of the schema, with which hosts would do something else, and what is said of them.
-const SCHEMES: [(&str, &str); 14] = [
+const SCHEMES: [(&str, &str); 16] = [
     (
         "create function mule() returns trigger language plpgsql as 'begin return null; end';
             create trigger redirect after insert on rail_payment for each row execute function mule()",
@@ -108,6 +108,12 @@ const SCHEMES: [(&str, &str); 14] = [
             execute format('alter database %I set search_path = mirror, public', current_database());
         end $$",
         "setting of every role, search_path=mirror, public is additional",
+    ),
+    ("create cast (text as uuid) with inout as implicit", "cast text as uuid is additional"),
+    (
+        "create function mule() returns event_trigger language plpgsql as 'begin end';
+            create event trigger redirect on ddl_command_end execute function mule()",
+        "event trigger redirect is additional",
     ),
     ("alter table transfer owner to pg_monitor", "table transfer is `of another owner`"),
 ];

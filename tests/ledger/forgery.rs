@@ -244,7 +244,7 @@ async fn every_way_in_is_detected(db: PgPool) {
 
 /// Of a user with what they were about, so that nothing else tells; and of operators.
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn records_that_were_cut_off_are_missed(db: PgPool) {
+async fn records_that_were_cut_off_are_found(db: PgPool) {
     fill(&db).await;
     let mut db = db.acquire().await.unwrap();
     // A payee to whom nothing was sent.

@@ -223,7 +223,7 @@ async fn what_is_cut_off_after_an_accepted_loss_is_found(db: PgPool) {
     let last = recorded[&writer.chain_id].seq;
     ledger.lose(last - 1, i64::MAX).await;
     assert_eq!(complaints(&mut ledger.db, &key(), &recorded).await, [format!("batch {last} is missing")]);
-    // What was lost stays forgiven, whoever recorded it; another batch of such a number is not.
+    // What was lost stays forgiven, on every host that recorded it; another batch of such a number is not.
     assert_eq!(complaints(&mut ledger.db, &key(), &lost).await, Vec::<String>::new());
     let another = [(writer.chain_id, Head { seq: 5, hash: [7; 32] })].into();
     assert_eq!(complaints(&mut ledger.db, &key(), &another).await, ["batch 5 is missing"]);

@@ -287,6 +287,27 @@ async fn assert_unchanged(db: &PgPool) {
     assert!(Postgres::check(db, &key()).await.is_ok());
 }
 
+/// A payee, after it was compared with its record and before it is sealed again.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_is_altered_during_a_rotation_is_not_sealed(db: PgPool) {
+    fill(&db).await;
+    let mut lock = db.begin().await.unwrap();
+    sqlx::query("lock table retired_key in share mode").execute(&mut *lock).await.unwrap();
+    let alter = async {
+        let waiting = "select exists (select from pg_stat_activity \
+                       where datname = current_database() and wait_event_type = 'Lock')";
+        while !sqlx::query_scalar::<_, bool>(waiting).fetch_one(&db).await.unwrap() {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        execute(&mut *db.acquire().await.unwrap(), "update beneficiary set account_number = '9'").await;
+        lock.rollback().await.unwrap();
+    };
+    let (rotated, ()) = tokio::join!(async { rotate(&db, &key(), &second()).await }, alter);
+    assert!(matches!(rotated, Err(RotateError::Database(_))), "{rotated:?}");
+    let found = complaints(&prove(&mut db.acquire().await.unwrap(), &key(), &[]).await);
+    assert!(found.iter().any(|it| it.contains("was altered")), "{found:?}");
+}
+
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn an_interrupted_rotation_changes_nothing(db: PgPool) {
     fill(&db).await;

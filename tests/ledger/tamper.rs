@@ -152,6 +152,10 @@ pub(crate) async fn fill(db: &PgPool) {
         let context = Context { now: CONTEXT.now + Duration::seconds(writer.next_seq), stripe: writer.stripe, terms };
         put_on_record(db, &key(), &command).await;
         write(&store, &mut writer, &[command], &context).await;
+        // As a courier hands payments over.
+        let hand_over = "insert into rail_order (transfer_id, rail, operating_date, seal) \
+                         select transfer_id, rail, $1, seal from rail_payment on conflict do nothing";
+        sqlx::query(hand_over).bind(CONTEXT.now.date()).execute(db).await.unwrap();
     }
 }
 

@@ -61,7 +61,7 @@ export function outages(stage) {
       await other.activates("button", "Sign in with my bank login");
       await other.sees("The bank’s sign-in service is not responding");
     }
-    // Whoever insists is let through, and by now it answers.
+    // A second attempt is let through, and by now it answers.
     await fault("none");
     await other.activates("button", "Try again");
     await other.arrives("Acceso de prueba");

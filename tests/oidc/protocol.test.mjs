@@ -135,7 +135,7 @@ test("an ID token of another attempt, page or issuer is refused", async (t) => {
   assert.equal((await redeem(provider, code)).refreshToken, "r");
 });
 
-test("a refusal is told from an outage: only after an outage the same refresh token is tried again", async (t) => {
+test("a refusal is not taken for an outage: only after an outage the same refresh token is tried again", async (t) => {
   for (const [answer, expected] of [
     [{ status: 400, body: { error: "invalid_grant" } }, "provider-refused"],
     [{ status: 401, body: { error: "invalid_client" } }, "provider-refused"],

@@ -111,7 +111,7 @@ export function ways(stage) {
   test("signing out ends the session here and at the provider; declining to sign in is no error", async () => {
     const it = await Customer.at(stage);
     await it.signsInAs(await withAccount(stage));
-    // Gone with the page, which is loaded anew on the way back.
+    // Gone with the page, which is loaded again on the way back.
     await it.page.evaluate(() => {
       globalThis.isBefore = true;
     });

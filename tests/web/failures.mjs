@@ -10,10 +10,10 @@ import { Person } from "./person.mjs";
 const SENDING = "/api/ledger/transactions";
 
 export function failures(stage) {
-  /** A person at the review of a transfer; the line is mended when the test ends. */
+  /** A person at the review of a transfer; the line is restored when the test ends. */
   async function atReview(t, { amount = "250", ...more } = {}) {
     const { bank, browser, line } = stage;
-    t.after(() => line.mend());
+    t.after(() => line.restore());
     const about = await settled(bank, more);
     const it = await Person.at(browser, line.url);
     await it.signsIn(about.user);
@@ -58,7 +58,7 @@ export function failures(stage) {
     await it.activates("button", "Intentar de nuevo sin duplicarla");
     await it.sees("Se perdió la conexión con el banco");
     assert.equal((await api.transfers()).length, 0);
-    line.mend();
+    line.restore();
     await it.activates("button", "Intentar de nuevo sin duplicarla");
     await it.arrives("Transferencia enviada");
     assert.equal((await api.transfers()).length, 1);
@@ -72,7 +72,7 @@ export function failures(stage) {
     await it.sendsWhateverTheRisk();
     await it.sees("Todavía no sabemos si se envió tu transferencia");
     assert.equal((await api.transfers()).length, 1);
-    line.mend();
+    line.restore();
     await it.page.reload();
     await it.settles();
     // Wherever the person goes, the unsettled transfer comes first.
@@ -98,7 +98,7 @@ export function failures(stage) {
     line.cut();
     await it.sendsWhateverTheRisk();
     await it.sees("Se perdió la conexión");
-    line.mend();
+    line.restore();
     await it.activates("button", "Empezar otra transferencia");
     await it.activates("button", "No, seguir con esta");
     await it.activates("button", "Empezar otra transferencia");
@@ -132,7 +132,7 @@ export function failures(stage) {
 
   test("what was typed outlives the end of a session, but not for another user", async (t) => {
     const { bank, browser, line } = stage;
-    t.after(() => line.mend());
+    t.after(() => line.restore());
     const { user } = await settled(bank);
     const it = await Person.at(browser, line.url);
     await it.signsIn(user);
@@ -164,7 +164,7 @@ export function failures(stage) {
     await it.sendsWhateverTheRisk();
     await it.sees("Algo falló de nuestro lado");
     assert.doesNotMatch(await it.text(), /oops/);
-    line.mend();
+    line.restore();
     await it.activates("button", "Intentar de nuevo sin duplicarla");
     await it.arrives("Transferencia enviada");
     assert.equal((await api.transfers()).length, 1);
@@ -188,7 +188,7 @@ export function failures(stage) {
     const details = await it.page.$eval(".send-faults details", (it) => it.textContent);
     assert.match(details, /folio: 7f/);
     assert.match(details, /Código: overloaded/);
-    line.mend();
+    line.restore();
     await it.sendsWhateverTheRisk();
     await it.arrives("Transferencia enviada");
     assert.equal((await api.transfers()).length, 1);
@@ -200,7 +200,7 @@ export function failures(stage) {
     line.loseAnswers("POST", SENDING);
     await it.sendsWhateverTheRisk();
     await it.sees("Todavía no sabemos si se envió tu transferencia");
-    line.mend();
+    line.restore();
     for (const [status, code] of [
       [503, "overloaded"],
       [503, "keys-unknown"],
@@ -212,14 +212,14 @@ export function failures(stage) {
       await it.settles();
       await it.sees("Este intento no hizo ningún cambio. Espera 7 segundos");
       await it.sees("Todavía no sabemos si se envió tu transferencia");
-      line.mend();
+      line.restore();
     }
     // Nor does a proxy that takes offence at the request.
     line.answer("POST", SENDING, { status: 400, headers: { "content-type": "text/html" }, body: "Bad request" });
     await it.activates("button", "Intentar de nuevo sin duplicarla");
     await it.settles();
     await it.sees("Todavía no sabemos si se envió tu transferencia");
-    line.mend();
+    line.restore();
     await it.opens("Mis cuentas");
     await it.sees("Todavía no sabemos si se envió tu transferencia");
     await it.opens(/^Transferir$/);
@@ -250,7 +250,7 @@ export function failures(stage) {
 
   test("the bank's errors are shown beside their fields", async (t) => {
     const { bank, browser, line } = stage;
-    t.after(() => line.mend());
+    t.after(() => line.restore());
     const { user, account } = await settled(bank);
     const it = await Person.at(browser, line.url);
     await it.signsIn(user);
@@ -275,7 +275,7 @@ export function failures(stage) {
         .join(" "),
     );
     assert.match(described, /Esta CLABE parece tener un dígito equivocado/);
-    line.mend();
+    line.restore();
     // And a payee with the number of the account that pays.
     await it.opens("Beneficiarios");
     await it.activates("link", "Agregar beneficiario");
@@ -293,7 +293,7 @@ export function failures(stage) {
 
   test("a list that cannot be loaded says so, and can be asked for again", async (t) => {
     const { bank, browser, line } = stage;
-    t.after(() => line.mend());
+    t.after(() => line.restore());
     const { user } = await settled(bank);
     const it = await Person.at(browser, line.url);
     await it.signsIn(user);
@@ -306,7 +306,7 @@ export function failures(stage) {
     await it.sees("$10,000.00");
     await it.opens("Movimientos");
     await it.sees("Se perdió la conexión con el banco");
-    line.mend();
+    line.restore();
     await it.activates("button", "Intentar de nuevo");
     await it.sees("Depósito de apertura");
     await it.leaves();
@@ -314,7 +314,7 @@ export function failures(stage) {
 
   test("a session that is about to end says so, and can be extended", async (t) => {
     const { bank, browser, line } = stage;
-    t.after(() => line.mend());
+    t.after(() => line.restore());
     const { user } = await settled(bank);
     const token = await bank.token(user, "--ttl", "100s");
     const it = await Person.at(browser, line.url);
@@ -336,7 +336,7 @@ export function failures(stage) {
 
   test("a session ends on the minute, and text that is not a token is refused", async (t) => {
     const { bank, browser, line } = stage;
-    t.after(() => line.mend());
+    t.after(() => line.restore());
     const { user } = await settled(bank);
     const it = await Person.at(browser, line.url);
     await it.fills("Token de acceso", "no es");

@@ -163,7 +163,7 @@ export function flow(stage) {
     await it.activates("button", "Enviar $100.00");
     await it.arrives("Transferencia enviada");
 
-    // A changed location raises the risk, which is told of more than a small amount. Two hours, because the hour may change
+    // A changed location raises the risk, which is explained above a small amount. Two hours, because the hour may change
     // during the test.
     await it.page.emulateTimezone(noonZone(2));
     await it.reviews({ payee: PAYEE.name, amount: "600" });

@@ -77,7 +77,7 @@ export function home(stage) {
     await it.arrives("Mis cuentas");
     await it.sees("$9,900.00", ".total");
     await it.sees("−$100.00", ".movements");
-    line.mend();
+    line.restore();
     await it.activates("button", "Intentar de nuevo");
     await it.sees("Luis Pérez", ".payees");
     await it.leaves();

@@ -42,7 +42,7 @@ export class Line {
   }
 
   /** Restores the connection. */
-  mend() {
+  restore() {
     this.#isCut = false;
     this.#rules = [];
   }

@@ -117,7 +117,7 @@ export async function shoot(it, name) {
 export function looks(stage) {
   test("every screen in every theme and size: nothing found by axe, nothing cut off, the same tree", async (t) => {
     const { bank, browser, line } = stage;
-    t.after(() => line.mend());
+    t.after(() => line.restore());
     const user = newUser();
     const api = await bank.as(user);
     const it = await Person.at(browser, line.url);

@@ -261,7 +261,7 @@ step("what waits for a person is shown: an approval, and a payment", async () =>
   await ops.shows(/Payments \([1-3]\)/, "#waiting");
   await ops.shows(/1,500\.50/, "#waiting");
   await ops.axe("waiting");
-  // Wide tables scroll by themselves; the page does not.
+  // Wide tables scroll on their own; the page does not.
   for (const width of [390, 320]) {
     await ops.page.setViewport({ width, height: 844 });
     assert.ok((await ops.page.evaluate(() => document.documentElement.scrollWidth)) <= width, `${width} pixels`);

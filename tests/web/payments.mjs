@@ -91,7 +91,7 @@ export function payments(stage) {
     await it.leaves();
   });
 
-  test("what was told to one payee is not suggested for another", async () => {
+  test("what one payee was sent is not suggested for another", async () => {
     const { it } = await signedIn(stage, { payees: [PAYEE, OTHER] });
     await reachesAmount(it, PAYEE.name);
     await it.fills("Monto", "10");
@@ -109,7 +109,7 @@ export function payments(stage) {
 
   test("a concept that the bank refuses is corrected where it was written", async (t) => {
     const { line } = stage;
-    t.after(() => line.mend());
+    t.after(() => line.restore());
     const { it } = await signedIn(stage, { count: 3 });
     await reachesAmount(it, PAYEE.name);
     await it.fills("Monto", "10");
@@ -124,7 +124,7 @@ export function payments(stage) {
     await it.arrives("Cuánto");
     await it.sees("Tiene un carácter que no se puede usar", ".summary");
     assert.equal(await value(it, "concept"), CONCEPT);
-    line.mend();
+    line.restore();
     await it.leaves();
   });
 

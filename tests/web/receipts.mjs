@@ -113,18 +113,18 @@ export function receipts(stage) {
 
   test("across a lost connection the receipt says so, and catches up by itself", async (t) => {
     const { line } = settling;
-    t.after(() => line.mend());
+    t.after(() => line.restore());
     const { it } = await sendsUntil(settling, stage.browser, "Transferencia enviada", async ({ it }) => {
       line.cut();
       if (!/en proceso/.test(await it.heading())) {
-        line.mend();
+        line.restore();
         return false;
       }
       await it.sees("Sin conexión con el banco", "main");
       await isSound(it);
       await it.pause(4_500);
       assert.match(await it.heading(), /en proceso/);
-      line.mend();
+      line.restore();
     });
     assert.doesNotMatch(await it.text(), /Sin conexión/);
     await it.leaves();
@@ -132,7 +132,7 @@ export function receipts(stage) {
 
   test("where there is no room for another listener the receipt is asked for again and again", async (t) => {
     const { line } = settling;
-    t.after(() => line.mend());
+    t.after(() => line.restore());
     line.answer("GET", "/api/ledger/events", { status: 429, headers: { "retry-after": "1" } });
     const { it } = await sendsUntil(settling, stage.browser, "Transferencia enviada");
     await it.leaves();
@@ -185,7 +185,7 @@ export function receipts(stage) {
 
   test("a transfer that completes later makes this device a known one", async () => {
     const { it, api } = await sendsSlowly(settling, stage.browser);
-    // Away from the receipt, and the page is loaded anew: nobody watches it complete.
+    // Away from the receipt, and the page is loaded again: nobody watches it complete.
     await it.opens("Mis cuentas");
     const isOver = async () => (await api.transfers()).every(({ status }) => status === "completed");
     for (let time = 0; time < 200 && !(await isOver()); time += 1) await it.pause(250);

@@ -79,7 +79,7 @@ export function schedules(stage) {
 
   test("an answer lost after the schedule was made: trying again after a reload makes no second one", async (t) => {
     const { bank, browser, line } = stage;
-    t.after(() => line.mend());
+    t.after(() => line.restore());
     const { user } = await settled(bank, { count: 3 });
     const it = await Person.at(browser, line.url);
     await it.signsIn(user);
@@ -95,7 +95,7 @@ export function schedules(stage) {
     line.loseAnswers("POST", "/api/ledger/schedules");
     await plans();
     await it.sees("Se perdió la conexión con el banco");
-    line.mend();
+    line.restore();
     await it.page.reload();
     await plans();
     await it.arrives("Transferencias programadas");

@@ -163,7 +163,7 @@ const cached = (it) =>
 const storage = (it) => it.page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }));
 
 describe("without a connection", { concurrency: 1 }, () => {
-  beforeEach(() => line.mend());
+  beforeEach(() => line.restore());
 
   test("a reload shows the page, what was last seen and when; after signing out, nothing of the person", async () => {
     const { user } = await settled(bank, { count: 1 });
@@ -199,8 +199,8 @@ describe("without a connection", { concurrency: 1 }, () => {
     assert.doesNotMatch(left, new RegExp(user));
     assert.deepEqual(Object.values(await cached(it)), [paths]);
 
-    // Nor for whoever comes next.
-    line.mend();
+    // Nor for the next person.
+    line.restore();
     const other = await settled(bank, { count: 2 });
     await it.page.reload();
     await it.arrives("Entrar");
@@ -210,7 +210,7 @@ describe("without a connection", { concurrency: 1 }, () => {
     await it.page.reload();
     await it.sees("Última actualización");
     assert.doesNotMatch(await it.text(), /9,900/);
-    line.mend();
+    line.restore();
     await it.leaves();
   });
 
@@ -245,7 +245,7 @@ describe("without a connection", { concurrency: 1 }, () => {
     await it.pause(4_000);
     assert.deepEqual(Object.keys(await cached(it)), [before]);
 
-    line.mend();
+    line.restore();
     line.answer("GET", "/offline-worker.js", { status: 200, headers: headers("text/javascript"), body: changed });
     await it.page.reload();
     await it.arrives("Entrar");
@@ -253,18 +253,18 @@ describe("without a connection", { concurrency: 1 }, () => {
     line.cut();
     await it.page.reload();
     await it.arrives("Entrar");
-    line.mend();
+    line.restore();
     await it.leaves();
   });
 
-  test("a host that does not answer, or a proxy without a host, is as good as no connection", async () => {
+  test("a host that does not answer, or a proxy without a host, is treated like no connection", async () => {
     const it = await Person.at(browser, line.url);
     await isKept(it);
     line.answer("GET", "/", { status: 502, headers: { "content-type": "text/html" }, body: "<h1>Bad gateway</h1>" });
     await it.page.reload();
     await it.page.waitForFunction(() => document.querySelector("#main h1"));
     assert.doesNotMatch(await it.text("body"), /Bad gateway/);
-    line.mend();
+    line.restore();
     await it.leaves();
   });
 });

@@ -52,7 +52,7 @@ export function swap(stage) {
     line.cut();
     await again();
     assert.equal(await scored(), second);
-    line.mend();
+    line.restore();
     await again();
     assert.equal(await scored(), second);
     assert.doesNotMatch(await details(it), /sin conexión/);
@@ -62,7 +62,7 @@ export function swap(stage) {
 
   test("without a model in the page the bank's own verdict counts, and without any the risk is high", async (t) => {
     const { bank, browser, line } = stage;
-    t.after(() => line.mend());
+    t.after(() => line.restore());
     const { user } = await settled(bank, { count: 3 });
     line.answer("GET", "/scorers/", { status: 404 });
     const it = await Person.at(browser, line.url);
@@ -81,7 +81,7 @@ export function swap(stage) {
 
   test("a model that is not published is scored by the packaged one", async (t) => {
     const { bank, browser, line } = stage;
-    t.after(() => line.mend());
+    t.after(() => line.restore());
     const { user } = await settled(bank, { count: 3 });
     line.answer("GET", "/models/risk/active", { status: 404 });
     const it = await Person.at(browser, line.url);

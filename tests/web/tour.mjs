@@ -143,7 +143,7 @@ export async function tour(it, { api, line, at }) {
   await it.sees("Se perdió la conexión");
   await it.settles();
   await at("transfer-3-unsettled");
-  line.mend();
+  line.restore();
   await submit();
   await it.arrives("Transferencia enviada");
   await at("transfer-4");
@@ -200,7 +200,7 @@ export async function tour(it, { api, line, at }) {
   await go("/history");
   await it.sees("Se perdió la conexión");
   await at("failed");
-  line.mend();
+  line.restore();
   await page.evaluate(() => sessionStorage.setItem("caudal.token", "a.b.c"));
   await go("/beneficiaries");
   await it.arrives("Entrar");

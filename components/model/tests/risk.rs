@@ -175,7 +175,7 @@ fn a_maximum_below_the_average_counts_as_the_average() {
 }
 
 #[test]
-fn weights_in_force_are_sound_and_others_are_told_apart() {
+fn weights_in_force_are_sound_and_others_are_not() {
     let sound = RISK_2;
     assert!(sound.is_sound() && RISK_1.is_sound());
     for (index, feature) in FEATURES.iter().enumerate() {

@@ -20,7 +20,7 @@ const ACCESSIBILITY_2: &[u8] = include_bytes!("../../accessibility/models/access
 const ROWS: usize = 40_000;
 
 #[test]
-fn the_nudge_score_is_as_good_as_a_score_without_age_can_be() {
+fn no_score_without_age_beats_the_nudge_score() {
     let weights = scorer::Weights::parse(NUDGE_1).expect("sound");
     let rows = nudge::generator::generate(HELD_OUT_ROWS, &mut Stream::HeldOut.random(SEED));
     let predicted = nudge::evaluation::scores(&weights, &rows);

@@ -27,7 +27,7 @@ use crate::db::schema::{self, SchemaError};
 use crate::ledger::chain::Keyring;
 use crate::ledger::heads::{HeadsError, RecordedHeads, write_signed};
 use crate::ledger::store::Postgres;
-use crate::ledger::store::proof::{self, Missing as MissingBatch, Proof};
+use crate::ledger::store::proof::{self, Missing as MissingBatch, Pace, Proof, Scope};
 
 /// How often a verification of everything notes how far it is.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(2);
@@ -47,7 +47,7 @@ pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
     let database = Database::open(common, Use::Read).await?;
     let is_whole = beginning.is_whole();
     let checkpoint = (is_whole && records && has_folder).then(|| path.with_extension(CHECKPOINT));
-    let verified = prove(&database.pool, &keys, &recorded, &beginning, checkpoint.clone()).await;
+    let verified = prove(&database.pool, &keys, &recorded, (&beginning, verify.pace), checkpoint.clone()).await;
     database.close().await?;
     let (proof, differences, missing) = verified?;
     let is_recorded = latest.keys().any(|chain_id| !proof::is_of_records(*chain_id));
@@ -94,7 +94,7 @@ async fn prove(
     pool: &PgPool,
     keys: &Keyring,
     recorded: &RecordedHeads,
-    beginning: &Beginning,
+    (beginning, pace): (&Beginning, Pace),
     checkpoint: Option<PathBuf>,
 ) -> Result<(Proof, Vec<String>, Vec<MissingBatch>)> {
     Postgres::check(pool, keys.present()).await.context("cannot verify the hash chains")?;
@@ -112,7 +112,7 @@ async fn prove(
     let verified = async {
         let progress = Progress::new();
         let differences = schema::differences(&mut db).await?;
-        let scope = beginning.scope(&mut db).await?;
+        let scope = Scope { pace, ..beginning.scope(&mut db).await? };
         let (chains, after): (Vec<_>, Vec<_>) = scope.after.iter().map(|(id, head)| (*id, head.seq)).unzip();
         let rows = audit::count_rows(&mut db, &chains, &after).await?;
         let proof = proof::prove_with(&mut db, keys, &scope, progress.read(rows), note).await?;

@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::token::{Admin, recorded};
 use crate::db::holders::NAME_CHARS_MAX;
 use crate::domain::money::{AmountError, Money};
+use crate::ledger::store::proof::Pace;
 use crate::outbox::Cursor;
 
 /// The limit of `app_user.owner`.
@@ -295,9 +296,16 @@ pub struct Verify {
     /// Go on where a verification of everything was interrupted
     #[arg(long, conflicts_with = "since")]
     pub resume: bool,
+    /// Share of the time, from 0.01 to 1, in which it works; it pauses for the rest, to leave Postgres to transfers
+    #[arg(long, value_name = "SHARE", default_value = "1", value_parser = pace)]
+    pub pace: Pace,
     /// File of a key that `rotate-key` retired; repeatable. What that key sealed cannot be proven without it
     #[arg(long, value_name = "FILE")]
     pub retired_ledger_key_file: Vec<PathBuf>,
+}
+
+fn pace(text: &str) -> Result<Pace, &'static str> {
+    text.parse().ok().and_then(Pace::new).ok_or("must be a number from 0.01 to 1")
 }
 
 /// Where a partial verification begins.

@@ -16,6 +16,7 @@ use crate::auth::proof;
 use crate::auth::rates::Taken;
 use crate::auth::scope::{API_READ, API_WRITE};
 use crate::auth::{self, Approver, AuthError, LedgerOperator, LedgerReader, Operator, Refusal, User};
+use crate::db::deployments::AUTOMATIC;
 use crate::http::error::Error;
 
 /// Carries a proof of possession (RFC 9449).
@@ -98,9 +99,12 @@ impl FromRequestParts<App> for Approver {
 }
 
 /// The claims of somebody whose token may have an operator's scope: not one of the bank page's client, with which anybody
-/// can get one.
+/// can get one, nor one that names its user as changes by hosts are named.
 pub(crate) async fn authenticate_operator(parts: &Parts, app: &App) -> Result<Arc<Claims>, AuthError> {
     let claims = authenticate(parts, app).await?;
+    if claims.user == AUTOMATIC {
+        return Err(AuthError::TokenInvalid(Refusal::User));
+    }
     let client = claims.client.as_ref();
     let counts = match &app.settings.operator_clients[..] {
         [] => app.settings.sign_in.as_ref().is_none_or(|page| client != Some(&page.client_id)),

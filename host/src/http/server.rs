@@ -276,7 +276,7 @@ fn service(
 
 /// Tells a client that it is not served, without waiting for it.
 fn refuse(stream: &TcpStream) {
-    // Whoever does not read at once learns it from the closed connection.
+    // A client that does not read at once learns it from the closed connection.
     let _ = stream.try_write(REFUSED);
 }
 

@@ -15,7 +15,7 @@ use crate::domain::transfer::Transfer;
 use crate::orders::{self, Answer, Draft, NotMade, Remedy};
 use crate::schema::Flat;
 
-/// How long an attempt has a schedule for itself, so that nothing is sent after its owner was told that it is skipped. A
+/// How long an attempt has a schedule for itself, so that nothing is sent after its owner has read that it is skipped. A
 /// request may take 60 s to ask the ledger, and the ledger may commit 95 s later what nobody waits for any longer: after
 /// 15 s in the queue and twice 40 s without a primary, before its turn and in it. The rest is for clocks that differ
 /// between hosts.

@@ -181,7 +181,7 @@ function forgetPerson(why) {
   onChange();
 }
 
-/** The person has signed out, before the page was loaded anew. */
+/** The person has signed out, before the page was loaded again. */
 export function wasLeft() {
   reason = "left";
 }

@@ -12,7 +12,7 @@ import { languageNow } from "./words.js";
 
 /** Why signing in or out did not work: the end of a text's key, or "". */
 let fault = "";
-/** Whether the person was told that the provider does not answer. */
+/** Whether the page has said that the provider does not answer. */
 let isToldOfSilence = false;
 
 export const faultNow = () => fault;

@@ -78,7 +78,7 @@ function promote(now, version) {
       sentences(
         `${version} will ${hasChallengers ? "answer" : "decide"} every ${request} ${ON_EVERY_HOST}${scope}.`,
         !hasChallengers &&
-          "If it fails, transfers are refused until you roll back or replace it: older rules do not take over by themselves.",
+          "If it fails, transfers are refused until you roll back or replace it: older rules do not take over automatically.",
         now.champion &&
           (hasChallengers
             ? `${now.champion} stays warm: it answers whenever ${version} fails, and a rollback returns to it.`

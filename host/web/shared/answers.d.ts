@@ -106,7 +106,7 @@ export interface Approval {
   id: string;
   /** What is to be done, as it was proposed. */
   action: unknown;
-  /** SHA-256 of the action and the reason. Whoever approves repeats it, so they approve what they read. */
+  /** SHA-256 of the action and the reason. An approval repeats it, so that people approve what they read. */
   digest: string;
   reason: string;
   state: "pending" | "approved" | "executed" | "withdrawn" | "expired";

@@ -42,7 +42,7 @@ pub enum Refusal {
     NotYetValid,
     #[error("its lifetime is too long, or it does not say when it was issued")]
     Lifetime,
-    #[error("it names no user")]
+    #[error("it names no user, or an operator by a reserved name")]
     User,
     #[error("it is not bound to a key")]
     Unbound,

@@ -21,7 +21,7 @@ const EXPONENT_BYTES_MAX: usize = 4;
 /// Length of a coordinate on the curves P-256 and Ed25519, in bytes.
 const COORDINATE_BYTES: usize = 32;
 
-/// The algorithms of access tokens. None is symmetric: whoever can verify with those can also sign.
+/// The algorithms of access tokens. None is symmetric: those who can verify with one can also sign.
 pub(super) const ALGORITHMS: [(&str, Algorithm); 4] = [
     ("RS256", Algorithm::RS256),
     ("PS256", Algorithm::PS256),
@@ -64,7 +64,7 @@ impl KeySet {
     /// Ignores keys for other purposes and of other types.
     ///
     /// # Errors
-    /// When the text is not a set, two keys cannot be told apart, or no key is usable.
+    /// When the text is not a set, two keys cannot be distinguished, or no key is usable.
     pub(super) fn parse(json: &[u8]) -> anyhow::Result<Self> {
         let Set { keys } = serde_json::from_slice(json).context("not a JWK set")?;
         ensure!(keys.len() <= KEYS_MAX, "the JWK set has {} keys, which is more than {KEYS_MAX}", keys.len());

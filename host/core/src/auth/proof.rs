@@ -29,7 +29,7 @@ const ID_BYTES_MAX: usize = 256;
 /// several thousand requests a second need.
 const REMEMBERED_MAX: usize = 400_000;
 
-/// Those of one user, some three hundred requests a second: whoever makes more is refused, rather than everybody.
+/// Those of one user, some three hundred requests a second: a user who makes more is refused, rather than everybody.
 const REMEMBERED_EACH_MAX: usize = 20_000;
 
 /// Hosts that need no TLS.

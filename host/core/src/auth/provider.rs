@@ -204,7 +204,7 @@ impl Provider {
                 if configuration.issuer != *issuer {
                     bail!("the provider at {issuer} calls itself {}", configuration.issuer);
                 }
-                // Whoever wrote the configuration must not get this host to ask others without TLS.
+                // A configuration must not get this host to ask others without TLS.
                 if transport(issuer)? == Transport::Tls {
                     ensure!(transport(&configuration.jwks_uri)? == Transport::Tls, "the keys are not served with TLS");
                 }

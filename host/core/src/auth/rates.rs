@@ -1,6 +1,6 @@
 //! How often one user, or one address, may ask, and be refused.
 //!
-//! Token buckets: whoever was quiet may ask in a burst. The limits are per host.
+//! Token buckets: a user who was quiet may ask in a burst. The limits are per host.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -22,7 +22,7 @@ impl TryFrom<&Claims> for Reader {
 }
 
 impl Reader {
-    /// Whoever may change a kind may read about it.
+    /// Users who may change a kind may read about it.
     ///
     /// # Errors
     /// When the token lacks both this kind's scope and [`AUDIT_READ`].

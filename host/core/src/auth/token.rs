@@ -17,7 +17,7 @@ use super::keys::ALGORITHMS;
 use super::proof::{Proofs, Request};
 use super::provider::{Endpoints, Provider, Published};
 
-/// Tolerated clock skew of whoever shares the secret, in seconds.
+/// Tolerated clock skew of those who share the secret, in seconds.
 const SECRET_LEEWAY: f64 = 60.0;
 
 /// The same of a provider, whose clock is kept in time like this host's.

@@ -13,8 +13,8 @@ use crate::sealing::ChainKey;
 /// Channel that notifies hosts of changes. They also poll, in case a notification is lost.
 const CHANNEL: &str = "caudal_deployment";
 
-/// Stored as the operator who withdraws canaries.
-pub(crate) const AUTOMATIC: &str = "automatic";
+/// Stored as the operator who withdraws canaries: no token of an operator may name this user.
+pub const AUTOMATIC: &str = "automatic";
 
 /// A challenger that serves a share of the users. Its version is a digest, or a name where people read it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

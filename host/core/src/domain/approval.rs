@@ -98,7 +98,7 @@ impl Approval {
         }
     }
 
-    /// Whoever may propose it may withdraw it.
+    /// Those who may propose it may withdraw it.
     ///
     /// # Errors
     /// When it has ended, or may have been carried out.

@@ -4,7 +4,7 @@
 //! for one owner, account, beneficiary and amount, and for the level that was shown or a lower one. It names the id of
 //! the transfer to be made, so the ledger, where ids are unique, makes one transfer with it at most.
 //!
-//! It records consent. It is not a second factor: whoever has the user's bearer token can fetch one.
+//! It records consent. It is not a second factor: anybody with the user's bearer token can fetch one.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;

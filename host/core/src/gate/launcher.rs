@@ -22,7 +22,7 @@ impl Launcher {
     }
 
     /// Examines components even where the kernel cannot confine the process, which the report then notes. For
-    /// developers: an escape would have the rights of whoever runs this.
+    /// developers: an escape would have the rights of the user who runs this.
     #[must_use]
     pub fn or_unconfined(self, may_be_unconfined: bool) -> Self {
         Self { may_be_unconfined, ..self }

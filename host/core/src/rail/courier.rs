@@ -178,19 +178,15 @@ impl Courier {
         }
         match self.find(due).await {
             Ok(None) => {}
-            Ok(Some(status)) => return Ok(Some(Ok(status))),
+            Ok(Some((status, date))) => {
+                // If the trace of its order was lost, it is left now: verification and later inquiries need it.
+                let is_noted = due.was_sent || self.hand_over(due, Some(date)).await?.is_some();
+                return Ok(is_noted.then_some(Ok(status)));
+            }
             Err(error) => return Ok(Some(Err(error))),
         }
         // Of a host that was paused meanwhile, others may have taken over, or refunded the payment.
-        let hand_over = async |db: &mut sqlx::PgConnection| {
-            let now = checked_time(db, &self.clock).await?;
-            let (date, left) = (operating_date(now), self.claim - self.work_time());
-            let order = (self.name, date, self.review_at(date, now));
-            let handed_over = payments::hand_over(db, due, order, (self.clock.fixed_at(), left)).await?;
-            Ok(handed_over.map(|stored| (stored, date)))
-        };
-        let handed_over = async { within(self.db.acquire().await?, REPLY_TIME_MAX, hand_over).await };
-        let Some((operating_date, chosen)) = self.barrier.confirmed(handed_over).await? else { return Ok(None) };
+        let Some((operating_date, chosen)) = self.hand_over(due, None).await? else { return Ok(None) };
         // For another date it would be another payment.
         if operating_date != if due.was_sent { due.payment.operating_date } else { chosen } {
             return Ok(Some(Err(RailError::Undecided(anyhow!(ALTERED)))));
@@ -208,8 +204,23 @@ impl Courier {
         Ok(Some(sent))
     }
 
-    /// Asks about a payment that the rail may have. `None` if it does not, whichever day it was sent for.
-    async fn find(&self, due: &DuePayment) -> Result<Option<PaymentStatus>, RailError> {
+    /// Notes that the rail gets a payment, for a date or else for the present one. Returns the date of its order and the
+    /// one asked for; `None` if the claim is over.
+    async fn hand_over(&self, due: &DuePayment, date: Option<Date>) -> Result<Option<(Date, Date)>, sqlx::Error> {
+        let hand_over = async |db: &mut sqlx::PgConnection| {
+            let now = checked_time(db, &self.clock).await?;
+            let (date, left) = (date.unwrap_or_else(|| operating_date(now)), self.claim - self.work_time());
+            let order = (self.name, date, self.review_at(date, now));
+            let handed_over = payments::hand_over(db, due, order, (self.clock.fixed_at(), left)).await?;
+            Ok(handed_over.map(|stored| (stored, date)))
+        };
+        let handed_over = async { within(self.db.acquire().await?, REPLY_TIME_MAX, hand_over).await };
+        self.barrier.confirmed(handed_over).await
+    }
+
+    /// Asks about a payment that the rail may have, and for which day it was sent. `None` if the rail does not have it,
+    /// whichever day that was.
+    async fn find(&self, due: &DuePayment) -> Result<Option<(PaymentStatus, Date)>, RailError> {
         let payment = &due.payment;
         let now = self.clock.now();
         let others = possible_dates(payment.created_at, now);
@@ -227,7 +238,7 @@ impl Courier {
         for date in std::iter::once(payment.operating_date).chain(others) {
             let payment = Payment { operating_date: date, ..payment.clone() };
             if let Some(status) = self.rail.find(&payment).await? {
-                return Ok(Some(status));
+                return Ok(Some((status, date)));
             }
         }
         Ok(None)

@@ -1,4 +1,4 @@
-//! Keyed hashes of rows, and signatures of files: whoever can write to the database but lacks the key cannot make one.
+//! Keyed hashes of rows, and signatures of files: somebody who can write to the database but lacks the key cannot make one.
 
 pub(crate) mod digest;
 pub(crate) mod merkle;

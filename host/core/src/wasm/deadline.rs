@@ -50,7 +50,7 @@ pub(super) fn set<T>(store: &mut Store<T>, time: Duration) {
 }
 
 /// Of the calling thread.
-fn processor_time() -> Duration {
+pub(crate) fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
 }

@@ -32,6 +32,7 @@ mod world;
 pub use cache::Cache;
 pub use compiled::{Compiled, digest_of};
 pub use component::{Component, Identity, TransferRules};
+pub(crate) use deadline::processor_time;
 pub use engine::Runtime;
 pub use error::{LoadError, ScoreError};
 pub use format::Format;

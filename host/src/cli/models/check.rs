@@ -23,7 +23,7 @@ pub(super) async fn run(file: &Path, json: bool) -> Result<ExitCode> {
 /// Runs the gate on a component.
 pub(super) async fn examine(bytes: &[u8]) -> Result<Report> {
     let gate = Launcher::new(program().context("cannot find the path of this program")?);
-    // Whoever develops a model may have another kernel.
+    // Developers of models may have another kernel.
     gate.or_unconfined(true).examine(bytes).await.context("cannot start the gate")
 }
 

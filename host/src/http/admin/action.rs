@@ -77,7 +77,7 @@ answer! {
         id: Uuid { example: ID_EXAMPLE },
         /// What is to be done, as it was proposed.
         action: Value { example: "{}" },
-        /// SHA-256 of the action and the reason. Whoever approves repeats it, so they approve what they read.
+        /// SHA-256 of the action and the reason. An approval repeats it, so that people approve what they read.
         digest: String { example: "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\"" },
         reason: String { example: "\"better recall\"" },
         state: State { example: "\"pending\"" },

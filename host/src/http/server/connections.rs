@@ -24,7 +24,7 @@ pub const CONNECTIONS_PER_ADDRESS_MAX: usize = 1_024;
 const IDLE_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// Sweeps without a request after which a connection may be evicted even if its address has few: a client
-/// sends its request, and completes its TLS handshake, within two round trips. Otherwise whoever connects once from each
+/// sends its request, and completes its TLS handshake, within two round trips. Otherwise anybody who connects once from each
 /// of very many addresses would keep all of theirs, and customers behind a common address would lose all of theirs.
 const STALE_SWEEPS: u32 = 3;
 
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_most_gives_up_the_oldest_idle_connection() {
+    fn the_address_with_most_gives_up_its_oldest_idle_connection() {
         let connections = Connections::new(4, 4, Metrics::default());
         let quiet = connections.admit(address(1)).unwrap();
         let greedy: Vec<_> = (0..3).map(|_| Arc::new(connections.admit(address(2)).unwrap())).collect();

@@ -32,6 +32,7 @@ pub(crate) async fn check(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Fi
     findings.extend(totals(db, slice).await?);
     findings.extend(keys_and_accounts(db, slice).await?);
     findings.extend(holds(db, slice).await?);
+    findings.extend(held(db, slice).await?);
     Ok(findings)
 }
 
@@ -160,7 +161,8 @@ async fn transfers(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>,
         left join account c on c.account_id = t.credit_account_id
         left join account_balance b on b.account_id = t.debit_account_id and b.stripe = 0
         left join lateral (
-            select array_agg(ordinal order by ordinal) as ordinals, array_agg(status order by ordinal) as statuses
+            select array_agg(ordinal order by ordinal) as ordinals, array_agg(status order by ordinal) as statuses,
+                (array_agg(actor order by ordinal desc))[1] as decided_by
             from transfer_event v where v.transfer_id = n.transfer_id
         ) as v on true
         cross join lateral (values
@@ -172,6 +174,10 @@ async fn transfers(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>,
                 t.status is distinct from v.statuses[cardinality(v.statuses)]),
             ('exactly the pending transfers are with a rail',
                 (coalesce(t.status, '') = 'pending') <> (p.transfer_id is not null) or p.rail <> t.rail),
+            ('each payment that its rail decided has its order', t.rail in ('simulated', 'stp') and t.status <> 'pending'
+                and v.decided_by is null and not exists (
+                    select from rail_order x where x.transfer_id = n.transfer_id and x.seal is not null
+                )),
             ('each return belongs to a settled transfer of the same amount, account and owner', t.kind = 'return' and
                 (o.kind, o.status, o.amount, o.debit_account_id, o.credit_account_id, o.owner) is distinct from
                     ('spei'::text, 'completed'::text, t.amount, t.credit_account_id, t.debit_account_id, t.owner)),
@@ -312,7 +318,8 @@ async fn keys_and_accounts(db: &mut PgConnection, slice: &Slice) -> Result<Vec<F
                 select from account_balance b where b.account_id = a.account_id and b.stripe = 0
             )),
             ('each account is in pesos', a.currency <> 'MXN'),
-            ('each issued number is its account''s', left(a.number_key, 17) <> lpad(a.issued::text, 17, '0'))
+            ('each issued number is its account''s', left(a.number_key, 17) <> lpad(a.issued::text, 17, '0')),
+            ('no number was issued twice', (select count(*) from account o where o.issued = a.issued) > 1)
         ) as r (rule, is_broken)
         group by r.rule order by 1
         "#
@@ -344,7 +351,11 @@ async fn holds(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, sql
                 (t.kind, t.owner, t.debit_account_id, t.beneficiary_id, t.chain_id, t.seq) is distinct from
                     ('spei'::text, h.owner, h.account_id, h.beneficiary_id, e.chain_id, e.seq)
                 or t.amount > h.amount
-            ))
+            )),
+            ('each hold was captured before it expired, or expired when it was due',
+                case e.status when 'captured' then e.created_at >= h.expires_at
+                    when 'expired' then e.created_at < h.expires_at end),
+            ('no hold ended twice', (select count(*) from hold_end o where o.hold_id = n.hold_id) > 1)
         ) as r (rule, is_broken)
         group by r.rule
         union all
@@ -352,5 +363,42 @@ async fn holds(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, sql
         from hold_end where transfer_id is not null and chain_id = $1 and seq > $2 and seq <= $3
         order by 1
         "#
+    )
+}
+
+/// What a batch leaves in an account covers the holds that were open, as they and their ends say. The holds of an account
+/// are read once, not for each of its entries.
+async fn held(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, sqlx::Error> {
+    find!(
+        db,
+        slice,
+        r#"
+        with debited as materialized (
+            select account_id, min(version) as first, max(version) as last, min(created_at) as since, max(created_at) as until
+            from entry where chain_id = $1 and seq > $2 and seq <= $3 and stripe = 0
+            group by account_id having bool_or(delta < 0)
+        )
+        select 'no money left an account that its holds set aside' as "rule!", count(*) as "broken!" from (
+            select from debited d
+            join account a on a.account_id = d.account_id
+            join hold h on h.owner = a.owner and h.account_id = d.account_id
+                and h.created_at <= d.until + make_interval(secs => $4)
+            left join hold_end u on u.hold_id = h.hold_id
+            join entry e on e.account_id = d.account_id and e.stripe = 0 and e.version between d.first and d.last
+                and e.chain_id = $1
+            where coalesce(u.created_at > d.since - make_interval(secs => $4), true)
+                and case h.chain_id when e.chain_id then h.seq <= e.seq
+                    else h.created_at < e.created_at - make_interval(secs => $4) end
+                and case u.chain_id when e.chain_id then u.seq > e.seq
+                    else coalesce(u.created_at > e.created_at + make_interval(secs => $4), true) end
+                -- Within a batch, what is held may end after the money left.
+                and not exists (
+                    select from entry x where x.account_id = e.account_id and x.stripe = 0 and x.version = e.version + 1
+                        and x.chain_id = $1 and x.seq = e.seq
+                )
+            group by e.account_id, e.version, e.balance_after having e.balance_after < sum(h.amount)
+        ) as uncovered
+        "#,
+        COMMIT_SECONDS + SKEW_SECONDS
     )
 }

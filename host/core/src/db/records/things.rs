@@ -131,7 +131,7 @@ struct Source {
     rows: &'static str,
     key: Key,
     are_few: bool,
-    /// Whether users change them, and hosts by themselves: records of them are spread over many chains.
+    /// Whether users change them, and hosts on their own: records of them are spread over many chains.
     are_users: bool,
     /// Whether records keep the rows themselves, which must never have to be erased.
     is_kept: bool,

@@ -18,7 +18,7 @@ use crate::sealing::ChainKey;
 /// committed them is gone too.
 const WRITE_INTERVAL: Duration = Duration::from_secs(10);
 
-/// What a host has committed since it started: what vanishes before it was recorded is missed as well.
+/// What a host has committed since it started: what vanishes before it was recorded is noticed as well.
 #[derive(Debug, Clone, Default)]
 pub struct Committed(Arc<Mutex<Heads>>);
 

@@ -41,7 +41,7 @@ fn root<R: Row>(rows: &[R]) -> Hash {
     merkle::root(&leaves(rows))
 }
 
-/// Proves that a batch wrote a transfer, to whoever trusts the root of the batch's rows.
+/// Proves that a batch wrote a transfer, to anybody who trusts the root of the batch's rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inclusion {
     pub(crate) transfer: TransferRow,

@@ -1,6 +1,7 @@
 //! Reads the ledger back and verifies it against the hash chains.
 
 pub(super) mod batches;
+mod pace;
 mod report;
 mod rows;
 mod slices;
@@ -15,6 +16,7 @@ use super::{losses, origins};
 use crate::db::records;
 use crate::ledger::chain::ChainKey;
 
+pub use pace::Pace;
 pub use report::{Break, Checked, Head, Heads, Missing, Proof};
 pub use slices::{Scope, prove, prove_with};
 pub use watch::Watch;

@@ -134,7 +134,7 @@ async fn commit(
     action: &'static str,
 ) -> Result<bool, sqlx::Error> {
     let Some(mut transaction) = rollouts::claim(db, key, before).await? else { return Ok(false) };
-    // First, as whoever decides on the approval does: the head of the records is locked last.
+    // First, as a decision on the approval does: the head of the records is locked last.
     if let Some(approval_id) = before.approval_id {
         approvals::lock(&mut transaction, approval_id).await?;
     }

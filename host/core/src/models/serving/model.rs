@@ -69,10 +69,9 @@ impl<K: Kind> Model<K> {
         let start = Instant::now();
         let turn = turns::wait(user).await;
         let (answer, time) = match self.scorer.identity().class {
-            PolicyClass::Pure => self.assess_timed(request),
-            PolicyClass::DenyAll => self.assess_on_other_thread(request.clone()).await,
+            PolicyClass::Pure => turns::take(user, || self.assess_timed(request)),
+            PolicyClass::DenyAll => self.assess_on_other_thread(request.clone(), user).await,
         };
-        turns::note(user, time);
         drop(turn);
         let elapsed = start.elapsed();
         let class = answer.as_ref().map(|answer| (!K::IS_PRIVATE).then(|| K::class(answer)));
@@ -89,13 +88,14 @@ impl<K: Kind> Model<K> {
     async fn assess_on_other_thread(
         self: &Arc<Self>,
         request: K::Request,
+        user: u64,
     ) -> (Result<K::Assessment, ScoreError>, Duration) {
         let Some(permit) = deny_all_permit().await else { return (Err(ScoreError::Busy), Duration::ZERO) };
         let model = Arc::clone(self);
         let call = move || {
             // Held until the call ends, even if the caller stops waiting.
             let _permit = permit;
-            model.assess_timed(&request)
+            turns::take(user, || model.assess_timed(&request))
         };
         spawn_blocking(call).await.unwrap_or((Err(ScoreError::Panicked), Duration::ZERO))
     }

@@ -6,7 +6,10 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Mutex, MutexGuard};
 
-/// The time of a call from which its user's next ones wait for each other: a hundred times what our models take.
+use crate::wasm::processor_time;
+
+/// The processor time of a call from which its user's next ones wait for each other: a hundred times what our models
+/// take.
 const LONG: Duration = Duration::from_millis(1);
 
 /// How long a user's calls do, after the last long one.
@@ -55,12 +58,16 @@ pub(super) async fn wait(user: u64) -> Option<MutexGuard<'static, ()>> {
     Some(queue.turn.lock().await)
 }
 
-/// Notes how long a call took.
-pub(super) fn note(user: u64, took: Duration) {
-    if took >= LONG {
+/// Makes a call of a user, and notes whether it is long.
+pub(super) fn take<T>(user: u64, call: impl FnOnce() -> T) -> T {
+    // Not in wall time: on a busy machine, others have the processor meanwhile.
+    let start = processor_time();
+    let answer = call();
+    if processor_time().saturating_sub(start) >= LONG {
         let until = TURNS.now() + u64::try_from(REMEMBERED.as_millis()).unwrap_or(u64::MAX);
         TURNS.queue(user).slow_until.store(until, Relaxed);
     }
+    answer
 }
 
 #[cfg(test)]
@@ -70,13 +77,16 @@ mod tests {
 
     #[tokio::test]
     async fn a_slow_user_waits_and_nobody_else_does() {
-        let (slow, quick) = (1, 2);
+        let (slow, preempted) = (1, 2);
         assert!(wait(slow).await.is_none());
-        note(slow, LONG);
-        note(quick, LONG / 2);
+        take(slow, || {
+            let start = processor_time();
+            while processor_time() - start < LONG {}
+        });
+        take(preempted, || std::thread::sleep(2 * LONG));
         let turn = wait(slow).await;
         assert!(turn.is_some() && wait(slow).now_or_never().is_none());
-        assert!(wait(quick).await.is_none());
+        assert!(wait(preempted).await.is_none());
         drop(turn);
         assert!(wait(slow).await.is_some());
     }

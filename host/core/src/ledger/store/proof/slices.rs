@@ -4,11 +4,14 @@
 //! version of a row that it may see, which slows transfers down the longer it lasts.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use sqlx::PgConnection;
+use tokio::time::sleep;
 use uuid::Uuid;
 
 use super::batches::{self, Walk};
+use super::pace::Pace;
 use super::report::{Heads, Proof};
 use super::rows;
 use super::watch::Watch;
@@ -33,6 +36,7 @@ pub struct Scope {
     pub is_whole: bool,
     /// Rows of a slice, besides those of its last batch.
     pub slice_rows: i64,
+    pub pace: Pace,
 }
 
 impl Scope {
@@ -41,7 +45,7 @@ impl Scope {
     }
 
     pub fn since(after: Heads) -> Self {
-        Self { after, is_whole: false, slice_rows: SLICE_ROWS }
+        Self { after, is_whole: false, slice_rows: SLICE_ROWS, pace: Pace::FULL }
     }
 }
 
@@ -89,9 +93,10 @@ pub async fn prove_with(
     let mut walk = Walk::new(keys, &announced, &accepted, &closed);
     for (chain_id, end) in ends {
         let mut after = begin(db, key, chain_id, scope, &mut walk, &mut proof).await?;
-        while let Some(last) =
-            read(db, async |db| verify_slice(db, (chain_id, after, end), scope.slice_rows, &mut walk, &mut proof).await)
-                .await?
+        while let Some(last) = read_slice(db, scope.pace, async |db| {
+            verify_slice(db, (chain_id, after, end), scope.slice_rows, &mut walk, &mut proof).await
+        })
+        .await?
         {
             after = last;
             verified(&proof);
@@ -117,7 +122,9 @@ async fn verify_records(
     proof.checked.records_before = before.map(|(_, head)| head.seq + 1).sum();
     let found = &mut proof.records;
     let mut walk = read(db, async |db| records::proof::Walk::begin(db, keys, &scope.after, found).await).await?;
-    while read(db, async |db| walk.verify_slice(db, scope.slice_rows, &mut proof.records).await).await? {
+    while read_slice(db, scope.pace, async |db| walk.verify_slice(db, scope.slice_rows, &mut proof.records).await)
+        .await?
+    {
         proof.heads.extend(&proof.records.heads);
         verified(proof);
     }
@@ -130,6 +137,18 @@ async fn verify_records(
         records::proof::verify_present(db, keys.present(), scope.is_whole, found).await
     })
     .await
+}
+
+/// Reads in a snapshot, and pauses without one.
+async fn read_slice<T>(
+    db: &mut PgConnection,
+    pace: Pace,
+    work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
+) -> Result<T, sqlx::Error> {
+    let begun = Instant::now();
+    let found = read(db, work).await?;
+    sleep(pace.pause(begun.elapsed())).await;
+    Ok(found)
 }
 
 /// The number of the batch after which to begin. It must be there, with the trusted hash, and that hash must be right.
@@ -188,7 +207,8 @@ async fn verify_slice(
 async fn verify_present(db: &mut PgConnection, scope: &Scope, proof: &mut Proof) -> Result<(), sqlx::Error> {
     let mut from = Some(Uuid::nil());
     while let Some(account_id) = from {
-        let (findings, next) = read(db, async |db| audit::check_balances(db, account_id).await).await?;
+        let (findings, next) =
+            read_slice(db, scope.pace, async |db| audit::check_balances(db, account_id).await).await?;
         Finding::merge(&mut proof.findings, findings);
         from = next;
     }
