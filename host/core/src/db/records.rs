@@ -23,7 +23,8 @@ use crate::sealing::digest::{Digest, Hash};
 
 pub use things::RECORDS;
 pub(crate) use things::Subject;
-use things::{SPREAD, Thing, each};
+pub(crate) use things::SPREAD;
+use things::{Thing, each};
 
 /// The actor of a user's own changes: whose they are is in the row.
 pub(crate) const OWNER: &str = "owner";

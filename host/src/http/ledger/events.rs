@@ -10,20 +10,15 @@ use axum::http::HeaderMap;
 use axum::response::sse::{Event as Message, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use time::OffsetDateTime;
-use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::User;
 use crate::auth::claims::Claims;
-use crate::db::outbox::Event;
-use crate::domain::money::Money;
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
-use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
 use crate::http::limits::stage::EVENT_STREAMS;
-use crate::outbox::{CURSOR_CHARS_MAX, Cursor, ListenError, Listener};
-use crate::schema::{answer, request};
+use crate::outbox::{CURSOR_CHARS_MAX, Cursor, ListenError, Listener, TransferEvent};
+use crate::schema::request;
 
 /// Longest time a stream stays open. The client then reconnects, and its token is checked again.
 const STREAM_TIME_MAX: Duration = Duration::from_secs(15 * 60);
@@ -36,43 +31,6 @@ request! {
     pub(crate) struct EventsQuery {
         /// The id of the last message received. Empty: from the beginning. Omitted: from now on.
         from: Option<String> { chars_max: CURSOR_CHARS_MAX, example: "\"\"" },
-    }
-}
-
-answer! {
-    /// A change of a transfer's status.
-    pub(crate) struct EventJson as "TransferEvent" in camelCase {
-        transaction_id: Uuid { example: ID_EXAMPLE },
-        kind: String { named: "type", example: "\"transfer\"" },
-        /// Number of earlier statuses.
-        ordinal: i16 { example: "0" },
-        status: String { example: "\"completed\"" },
-        reason: Option<String> { example: "\"account-closed\"" },
-        account_id: Uuid { example: ID_EXAMPLE },
-        amount: Money { unit: CURRENCY, example: "1500.50" },
-        beneficiary_name: Option<String> { example: "\"Luisa Gómez\"" },
-        spei_reference: Option<String> { example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
-        /// The transaction whose money came back.
-        returns: Option<Uuid> { example: ID_EXAMPLE },
-        created_at: OffsetDateTime { example: INSTANT_EXAMPLE },
-    }
-}
-
-impl From<Event> for EventJson {
-    fn from(event: Event) -> Self {
-        Self {
-            transaction_id: event.transfer_id,
-            kind: if event.kind == "spei" { "transfer".to_owned() } else { event.kind },
-            ordinal: event.ordinal,
-            status: event.status,
-            reason: event.reason,
-            account_id: event.account_id,
-            amount: event.amount,
-            beneficiary_name: event.beneficiary_name,
-            spei_reference: event.spei_reference,
-            returns: event.returns,
-            created_at: event.created_at,
-        }
     }
 }
 
@@ -106,7 +64,7 @@ pub(crate) async fn stream_events(
     let end = tokio::time::Instant::now() + STREAM_TIME_MAX.min(claims.remaining(app.clock.now()));
     let messages = stream::unfold(listener, move |mut listener: Listener| async move {
         let (events, cursor) = tokio::time::timeout_at(end, listener.next()).await.ok()??;
-        let events: Vec<_> = events.into_iter().map(EventJson::from).collect();
+        let events: Vec<_> = events.into_iter().map(TransferEvent::from).collect();
         let message = Message::default().event("transfers").id(cursor.to_string()).json_data(events).ok()?;
         Some((Ok::<_, Infallible>(message), listener))
     });

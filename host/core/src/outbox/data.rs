@@ -1,0 +1,130 @@
+//! What events carry, by group of types.
+
+use serde_json::Value;
+use time::{Date, OffsetDateTime};
+use uuid::Uuid;
+
+use crate::db::outbox::Event;
+use crate::domain::bank_account::CURRENCY;
+use crate::domain::money::Money;
+use crate::domain::order::{ID_EXAMPLE, INSTANT_EXAMPLE};
+use crate::schema::{Flat, answer};
+
+answer! {
+    /// A change of a transfer's status.
+    pub struct TransferEvent in camelCase {
+        pub transaction_id: Uuid { example: ID_EXAMPLE },
+        pub kind: String { named: "type", example: "\"transfer\"" },
+        /// Number of earlier statuses.
+        pub ordinal: i16 { example: "0" },
+        pub status: String { example: "\"completed\"" },
+        pub reason: Option<String> { example: "\"account-closed\"" },
+        pub account_id: Uuid { example: ID_EXAMPLE },
+        pub amount: Money { unit: CURRENCY, example: "1500.50" },
+        pub beneficiary_name: Option<String> { example: "\"Luisa Gómez\"" },
+        pub spei_reference: Option<String> { example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
+        /// The transaction whose money came back.
+        pub returns: Option<Uuid> { example: ID_EXAMPLE },
+        pub created_at: OffsetDateTime { example: INSTANT_EXAMPLE },
+    }
+}
+
+impl From<Event> for TransferEvent {
+    fn from(event: Event) -> Self {
+        Self {
+            transaction_id: event.transfer_id,
+            kind: if event.kind == "spei" { "transfer".to_owned() } else { event.kind },
+            ordinal: event.ordinal,
+            status: event.status,
+            reason: event.reason,
+            account_id: event.account_id,
+            amount: event.amount,
+            beneficiary_name: event.beneficiary_name,
+            spei_reference: event.spei_reference,
+            returns: event.returns,
+            created_at: event.created_at,
+        }
+    }
+}
+
+answer! {
+    /// A transfer's new status. Without an earlier one, money left the account debited; one that is `pending` is on its
+    /// way, one that is `completed` has reached the account credited, and one that `failed` is back.
+    pub struct TransferData in camelCase {
+        /// Whose transfer it is; empty if it is no customer's.
+        pub user: String { example: "\"ana\"" },
+        pub debit_account_id: Uuid { example: ID_EXAMPLE },
+        pub credit_account_id: Uuid { example: ID_EXAMPLE },
+        pub transfer: Flat<TransferEvent>,
+    }
+}
+
+answer! {
+    /// A hold that was placed or ended.
+    pub struct HoldData in camelCase {
+        pub user: String { example: "\"ana\"" },
+        pub account_id: Uuid { example: ID_EXAMPLE },
+        pub hold_id: Uuid { example: ID_EXAMPLE },
+        pub amount: Money { unit: CURRENCY, example: "1500.50" },
+        pub beneficiary_name: String { example: "\"Luisa Gómez\"" },
+        pub expires_at: OffsetDateTime { example: INSTANT_EXAMPLE },
+        /// That captured it.
+        pub transaction_id: Option<Uuid> { example: ID_EXAMPLE },
+    }
+}
+
+answer! {
+    /// An account that was frozen or unfrozen.
+    pub struct AccountData in camelCase {
+        pub user: String { example: "\"ana\"" },
+        pub account_id: Uuid { example: ID_EXAMPLE },
+        pub by: String { example: "\"eva\"" },
+        pub reason: String { example: "\"reported as stolen, case 4711\"" },
+    }
+}
+
+answer! {
+    /// What serves of a kind of model from now on.
+    pub struct DeploymentData in camelCase {
+        pub kind: String { example: "\"risk\"" },
+        pub epoch: i64 { example: "3" },
+        /// SHA-256 of the component.
+        pub champion: String,
+        pub canary: Option<String>,
+        pub canary_percent: Option<i64> { example: "10" },
+        pub by: String { example: "\"eva\"" },
+        pub reason: String { example: "\"fewer false alarms\"" },
+    }
+}
+
+answer! {
+    /// A step in the life of a rollout.
+    pub struct RolloutData in camelCase {
+        pub rollout_id: String { example: ID_EXAMPLE },
+        pub kind: String { example: "\"risk\"" },
+        pub by: String { example: "\"eva\"" },
+    }
+}
+
+answer! {
+    /// A step in the life of an action that takes two operators.
+    pub struct ApprovalData in camelCase {
+        pub approval_id: String { example: ID_EXAMPLE },
+        pub action: Value { example: "{\"action\": \"fund\"}" },
+        pub by: String { example: "\"eva\"" },
+    }
+}
+
+answer! {
+    /// What became of an occurrence of a scheduled transfer.
+    pub struct OccurrenceData in camelCase {
+        pub user: String { example: "\"ana\"" },
+        pub account_id: String { example: ID_EXAMPLE },
+        pub schedule_id: String { example: ID_EXAMPLE },
+        pub date: Date { example: "\"2026-12-01\"" },
+        /// The transfer, if it was sent.
+        pub transaction_id: Option<Uuid> { example: ID_EXAMPLE },
+        /// The code of the problem for which it was refused.
+        pub problem: Option<String> { example: "\"insufficient-funds\"" },
+    }
+}
