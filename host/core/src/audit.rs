@@ -37,6 +37,11 @@ pub enum Event {
     LossAccepted,
     KeyRotated,
     PolicyChanged,
+    SinkAdded,
+    SinkRemoved,
+    SinkPaused,
+    SinkResumed,
+    SinkResent,
     ConfigurationWarning,
 }
 
@@ -64,6 +69,11 @@ impl Event {
             Self::LossAccepted => "loss_accepted",
             Self::KeyRotated => "key_rotated",
             Self::PolicyChanged => "policy_changed",
+            Self::SinkAdded => "sink_added",
+            Self::SinkRemoved => "sink_removed",
+            Self::SinkPaused => "sink_paused",
+            Self::SinkResumed => "sink_resumed",
+            Self::SinkResent => "sink_resent",
             Self::ConfigurationWarning => "configuration_warning",
         }
     }

@@ -91,7 +91,7 @@ answer! {
     /// An event in the envelope of CloudEvents 1.0.
     pub struct Envelope as "CloudEvent" {
         /// Unique, and the same each time the event is sent: the chain, the number in it, and the place in the batch.
-        pub id: String { example: "\"0.15.0\"" },
+        pub id: String { example: "\"0-15-0\"" },
         pub source: &'static str { example: "\"/admin/events\"" },
         pub specversion: &'static str { example: "\"1.0\"" },
         pub kind: String { named: "type", example: "\"mx.caudal.transfer.completed\"" },
@@ -227,6 +227,12 @@ pub(super) fn of_record(it: Recorded) -> Option<Envelope> {
             Envelope::new(kind, subject.clone(), time, ApprovalData { approval_id: subject, action, by })
         }
     })
+}
+
+#[cfg(test)]
+pub(crate) fn event_for_tests(id: &str, keys: &[&str], time: OffsetDateTime) -> Envelope {
+    let keys = keys.iter().map(|key| (*key).to_owned()).collect();
+    Envelope { id: id.to_owned(), keys, ..Envelope::new(("hold", "placed"), String::new(), time, json!({})) }
 }
 
 #[cfg(test)]

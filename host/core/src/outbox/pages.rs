@@ -13,6 +13,9 @@ use crate::db::session::within;
 /// Batches, and audit records, in a page: a page of a busy bank has some thousand events and takes a few milliseconds.
 const PAGE_LENGTH: i64 = 100;
 
+/// Streams of a host: each reads the database several times a second.
+pub const STREAMS_MAX: usize = 16;
+
 /// The events of a batch or an audit record.
 #[derive(Debug, Clone)]
 pub struct Commit {
@@ -110,14 +113,13 @@ async fn read(
     let commits = batches.into_iter().map(|batch| {
         let own = operations.extract_if(.., |it| (it.stripe, it.seq) == (batch.stripe, batch.seq)).map(Envelope::from);
         let events = batch.events.into_iter().map(Envelope::from).chain(own).enumerate();
-        let events = events.map(|(place, it)| it.with_id(format!("{}.{}.{place}", batch.stripe, batch.seq)));
+        let events = events.map(|(place, it)| it.with_id(format!("{}-{}-{place}", batch.stripe, batch.seq)));
         Commit { stripe: batch.stripe, seq: batch.seq, events: events.collect() }
     });
     let mut commits: Vec<_> = commits.collect();
     commits.extend(records.into_iter().map(|record| {
         let (stripe, seq) = (record.stripe, record.seq);
-        // As in cursors.
-        let event = of_record(record).map(|it| it.with_id(format!("r{}.{seq}", -1 - stripe)));
+        let event = of_record(record).map(|it| it.with_id(format!("r{}-{seq}", -1 - stripe)));
         Commit { stripe, seq, events: event.into_iter().collect() }
     }));
     Ok((commits, position))

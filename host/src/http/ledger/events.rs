@@ -16,15 +16,14 @@ use crate::auth::User;
 use crate::auth::claims::Claims;
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
-use crate::http::limits::stage::EVENT_STREAMS;
-use crate::outbox::{CURSOR_CHARS_MAX, Cursor, ListenError, Listener, TransferEvent};
+use crate::outbox::{CURSOR_CHARS_MAX, Cursor, Listener, TransferEvent};
 use crate::schema::request;
 
 /// Longest time a stream stays open. The client then reconnects, and its token is checked again.
-const STREAM_TIME_MAX: Duration = Duration::from_secs(15 * 60);
+pub(crate) const STREAM_TIME_MAX: Duration = Duration::from_secs(15 * 60);
 
 /// Interval of comment lines, which keep proxies from closing the connection as idle.
-const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
+pub(crate) const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
 request! {
     /// Where to start.
@@ -32,6 +31,11 @@ request! {
         /// The id of the last message received. Empty: from the beginning. Omitted: from now on.
         from: Option<String> { chars_max: CURSOR_CHARS_MAX, example: "\"\"" },
     }
+}
+
+/// That of the last message, which a browser's EventSource sends when it reconnects.
+pub(crate) fn last_event_id(headers: &HeaderMap) -> Option<String> {
+    headers.get("last-event-id").map(|value| value.to_str().unwrap_or("-").to_owned())
 }
 
 /// The user's events after `Last-Event-ID` or `from`, by default from now on. Each message has the events of
@@ -43,24 +47,13 @@ pub(crate) async fn stream_events(
     headers: HeaderMap,
     Parameters(mut fields): Parameters,
 ) -> Result<Response, Error> {
-    // A browser's EventSource sends the id of the last message when it reconnects.
-    let last = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("-").to_owned());
-    let from = last.or_else(|| fields.read::<EventsQuery>().from);
+    let from = last_event_id(&headers).or_else(|| fields.read::<EventsQuery>().from);
     let cursor = from.as_deref().and_then(|text| text.parse::<Cursor>().ok());
     if from.is_some() && cursor.is_none() {
         fields.refuse("from", "unknown-value", "must be the id of a message, or empty to start at the beginning");
     }
     fields.finish()?;
-    let listener = app.outbox.listen(owner, cursor).await.map_err(|error| match error {
-        ListenError::Overloaded => Error::Shed(EVENT_STREAMS),
-        ListenError::TooManyOfUser => Error::TooManyRequests(EVENT_STREAMS),
-        ListenError::Expired => Error::CursorExpired,
-        ListenError::TooFarBack => {
-            let detail = "is too old: listen from now on, then read the lists";
-            Error::invalid_field("from", "out-of-range", detail)
-        }
-        ListenError::Database(error) => error.into(),
-    })?;
+    let listener = app.outbox.listen(owner, cursor).await?;
     let end = tokio::time::Instant::now() + STREAM_TIME_MAX.min(claims.remaining(app.clock.now()));
     let messages = stream::unfold(listener, move |mut listener: Listener| async move {
         let (events, cursor) = tokio::time::timeout_at(end, listener.next()).await.ok()??;
