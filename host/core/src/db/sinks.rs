@@ -23,7 +23,7 @@ pub struct ListedSink {
 }
 
 /// An event that a sink did not accept, or that waits for an earlier one.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Undelivered {
     pub number: i64,
     pub event_id: String,

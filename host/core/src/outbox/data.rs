@@ -50,7 +50,7 @@ impl From<Event> for TransferEvent {
 answer! {
     /// A transfer's new status. Without an earlier one, money left the account debited; one that is `pending` is on its
     /// way, one that is `completed` has reached the account credited, and one that `failed` is back.
-    pub struct TransferData in camelCase {
+    pub(super) struct TransferData in camelCase {
         /// Whose transfer it is; empty if it is no customer's.
         pub user: String { example: "\"ana\"" },
         pub debit_account_id: Uuid { example: ID_EXAMPLE },
@@ -61,7 +61,7 @@ answer! {
 
 answer! {
     /// A hold that was placed or ended.
-    pub struct HoldData in camelCase {
+    pub(super) struct HoldData in camelCase {
         pub user: String { example: "\"ana\"" },
         pub account_id: Uuid { example: ID_EXAMPLE },
         pub hold_id: Uuid { example: ID_EXAMPLE },
@@ -75,7 +75,7 @@ answer! {
 
 answer! {
     /// An account that was frozen or unfrozen.
-    pub struct AccountData in camelCase {
+    pub(super) struct AccountData in camelCase {
         pub user: String { example: "\"ana\"" },
         pub account_id: Uuid { example: ID_EXAMPLE },
         pub by: String { example: "\"eva\"" },
@@ -85,7 +85,7 @@ answer! {
 
 answer! {
     /// What serves of a kind of model from now on.
-    pub struct DeploymentData in camelCase {
+    pub(super) struct DeploymentData in camelCase {
         pub kind: String { example: "\"risk\"" },
         pub epoch: i64 { example: "3" },
         /// SHA-256 of the component.
@@ -99,7 +99,7 @@ answer! {
 
 answer! {
     /// A step in the life of a rollout.
-    pub struct RolloutData in camelCase {
+    pub(super) struct RolloutData in camelCase {
         pub rollout_id: String { example: ID_EXAMPLE },
         pub kind: String { example: "\"risk\"" },
         pub by: String { example: "\"eva\"" },
@@ -108,7 +108,7 @@ answer! {
 
 answer! {
     /// A step in the life of an action that takes two operators.
-    pub struct ApprovalData in camelCase {
+    pub(super) struct ApprovalData in camelCase {
         pub approval_id: String { example: ID_EXAMPLE },
         pub action: Value { example: "{\"action\": \"fund\"}" },
         pub by: String { example: "\"eva\"" },
@@ -117,7 +117,7 @@ answer! {
 
 answer! {
     /// What became of an occurrence of a scheduled transfer.
-    pub struct OccurrenceData in camelCase {
+    pub(super) struct OccurrenceData in camelCase {
         pub user: String { example: "\"ana\"" },
         pub account_id: String { example: ID_EXAMPLE },
         pub schedule_id: String { example: ID_EXAMPLE },

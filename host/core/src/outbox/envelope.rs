@@ -22,7 +22,7 @@ const PREFIX: &str = "mx.caudal.";
 type Group = (&'static str, &'static Declaration, &'static [&'static str]);
 
 /// Every type of event is `mx.caudal.`, a group, a dot and an ending.
-pub const GROUPS: &[Group] = &[
+const GROUPS: &[Group] = &[
     ("transfer", &TransferData::DECLARATION, &["pending", "completed", "failed"]),
     ("hold", &HoldData::DECLARATION, &["placed", "captured", "voided", "expired"]),
     ("account", &AccountData::DECLARATION, &["frozen", "unfrozen"]),

@@ -14,13 +14,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sqlx::{PgConnection, PgPool};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::db::session::within;
 use crate::db::sinks::delivery::{self, Claimed, Outcome};
-use crate::db::sinks::{self, Undelivered};
+use crate::db::sinks::Undelivered;
 use crate::metrics::Metrics;
 use crate::outbox::{Commit, Cursor, Envelope, Filter, ListenError, Outbox};
 use crate::sealing::ChainKey;
@@ -39,8 +39,14 @@ const POLL_EVERY: Duration = Duration::from_millis(250);
 /// Pause after an error, and between looks at what is undelivered.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// How long a host that died keeps a sink. It has to outlast a round of deliveries: [`TIME_MAX`].
+/// How long a host that died keeps a sink. It outlasts a round of deliveries, which takes [`TIME_MAX`] at most.
 const CLAIM: Duration = Duration::from_secs(30);
+
+/// A third of the time that it takes to lose it, since a round of deliveries may come between.
+const KEEP_EVERY: Duration = Duration::from_secs(10);
+
+/// How long a host keeps a sink before it lets others have it.
+const TURN_TIME: Duration = Duration::from_secs(60);
 
 /// Longest wait for a reply from the database.
 const REPLY_TIME_MAX: Duration = Duration::from_secs(10);
@@ -60,6 +66,12 @@ pub struct Sinks {
     pub metrics: Metrics,
     /// Connections, by sink.
     pub senders: Senders,
+}
+
+/// A sink that this host delivers to, and when it last made sure that no other does.
+struct Turn {
+    claimed: Claimed,
+    kept: Instant,
 }
 
 /// Why a host stops delivering to a sink.
@@ -111,30 +123,35 @@ impl Sinks {
         within(self.db.acquire().await?, REPLY_TIME_MAX, claim).await
     }
 
-    /// Delivers until the sink has everything, or waits.
-    async fn work(self, mut claimed: Claimed) {
+    /// Delivers for a while, then leaves the sink to any host.
+    async fn work(self, claimed: Claimed) {
         let sink = claimed.sink.sink_id;
-        loop {
-            let error = match self.deliver(&mut claimed).await {
-                Ok(true) => continue,
-                Ok(false) | Err(Interrupted::ClaimLost) => return,
-                Err(error) => error,
-            };
-            tracing::warn!(error = &error as &dyn std::error::Error, %sink, "cannot deliver events");
-            // The next attempt, by any host, is after a pause.
-            if let Err(error) = self.save(&mut claimed, &Outcome::default(), PAUSE).await {
-                tracing::warn!(error = &error as &dyn std::error::Error, %sink, "cannot store that");
+        let mut turn = Turn { claimed, kept: Instant::now() };
+        let end = Instant::now() + TURN_TIME;
+        let due_in = loop {
+            match self.deliver(&mut turn).await {
+                Ok(_) if Instant::now() > end => break Duration::ZERO,
+                Ok(true) => {}
+                Ok(false) => sleep(POLL_EVERY).await,
+                Err(Interrupted::ClaimLost) => return,
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, %sink, "cannot deliver events");
+                    break PAUSE;
+                }
             }
-            return;
+        };
+        if let Err(error) = self.save(&mut turn, &Outcome::default(), due_in).await {
+            tracing::warn!(error = &error as &dyn std::error::Error, %sink, "cannot leave a sink to other hosts");
         }
     }
 
     /// One page. Whether there is more to do at once.
-    async fn deliver(&self, claimed: &mut Claimed) -> Result<bool, Interrupted> {
+    async fn deliver(&self, turn: &mut Turn) -> Result<bool, Interrupted> {
+        let claimed = &turn.claimed;
         let sender = self.sender(claimed).await?;
-        let id = claimed.sink.sink_id;
-        let read = async |db: &mut PgConnection| sinks::undelivered(db, id).await;
+        let read = async |db: &mut PgConnection| delivery::undelivered(db, claimed).await;
         let undelivered = within(self.db.acquire().await?, REPLY_TIME_MAX, read).await?;
+        let undelivered = undelivered.ok_or(Interrupted::ClaimLost)?;
         let room = UNDELIVERED_MAX.saturating_sub(undelivered.len());
         let mut items: Vec<_> = undelivered.into_iter().map(Item::again).collect();
         let (mut cursor, mut is_end) = (None, true);
@@ -145,27 +162,26 @@ impl Sinks {
             is_end = page.is_end;
             let (fitting, next) = fitting(page.commits, from, page.cursor, room);
             items.extend(fitting);
-            cursor = Some(next.to_string());
+            cursor = Some(next.to_string()).filter(|next| *next != claimed.cursor);
         }
-        let outcome = Outcome { cursor, ..self.send(claimed, &sender, items).await? };
-        let due_in = if is_end { POLL_EVERY } else { CLAIM };
-        self.save(claimed, &outcome, due_in).await?;
+        let outcome = Outcome { cursor, ..self.send(turn, &sender, items).await? };
+        if outcome != Outcome::default() || turn.kept.elapsed() > KEEP_EVERY {
+            self.save(turn, &outcome, CLAIM).await?;
+        }
         Ok(!is_end)
     }
 
     /// Sends in rounds, and keeps the claim meanwhile.
-    async fn send(&self, claimed: &mut Claimed, sender: &Sender, mut items: Vec<Item>) -> Result<Outcome, Interrupted> {
+    async fn send(&self, turn: &mut Turn, sender: &Sender, mut items: Vec<Item>) -> Result<Outcome, Interrupted> {
         let (mut outcome, mut blocked) = (Outcome::default(), Blocked::default());
-        let mut kept = tokio::time::Instant::now();
         loop {
             let (round, rest) = blocked.next_round(items, &mut outcome.parked);
             items = rest;
             if round.is_empty() {
                 return Ok(outcome);
             }
-            if kept.elapsed() > CLAIM / 3 {
-                self.save(claimed, &Outcome::default(), CLAIM).await?;
-                kept = tokio::time::Instant::now();
+            if turn.kept.elapsed() > KEEP_EVERY {
+                self.save(turn, &Outcome::default(), CLAIM).await?;
             }
             let sent = round.into_iter().map(async |item: Item| {
                 let sent = self.send_one(&item, sender).await;
@@ -207,13 +223,15 @@ impl Sinks {
         Ok(sent)
     }
 
-    async fn save(&self, claimed: &mut Claimed, outcome: &Outcome, due_in: Duration) -> Result<(), Interrupted> {
+    async fn save(&self, turn: &mut Turn, outcome: &Outcome, due_in: Duration) -> Result<(), Interrupted> {
+        let (claimed, begun) = (&mut turn.claimed, Instant::now());
         let save = async |db: &mut PgConnection| delivery::save(db, claimed, outcome, due_in).await;
         let saved = within(self.db.acquire().await?, REPLY_TIME_MAX, save).await?;
         claimed.until = saved.ok_or(Interrupted::ClaimLost)?;
         if let Some(cursor) = &outcome.cursor {
             claimed.cursor.clone_from(cursor);
         }
+        turn.kept = begun;
         Ok(())
     }
 

@@ -27,7 +27,7 @@ pub(crate) struct Claimed {
 }
 
 /// What came of some deliveries.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct Outcome {
     /// Numbers of what was delivered after all.
     pub(crate) delivered: Vec<i64>,
@@ -80,6 +80,19 @@ pub(crate) async fn claim(
         }
     }
     Ok(claimed)
+}
+
+/// What a claimed sink did not accept; `None` if the claim was lost.
+pub(crate) async fn undelivered(
+    db: &mut PgConnection,
+    claimed: &Claimed,
+) -> Result<Option<Vec<Undelivered>>, sqlx::Error> {
+    let sink_id = claimed.sink.sink_id;
+    let until = sqlx::query_scalar!("select due_at from sink_progress where sink_id = $1", sink_id);
+    if until.fetch_optional(&mut *db).await? != Some(claimed.until) {
+        return Ok(None);
+    }
+    super::undelivered(db, sink_id).await.map(Some)
 }
 
 /// Stores what came of deliveries, and makes the sink due again after a while, for this host or any. Returns the claim;
