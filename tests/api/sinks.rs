@@ -115,7 +115,8 @@ async fn what_one_account_waits_for_delays_no_other(db: PgPool) {
     wait("the other's arrive", async || sink.amounts(&theirs).len() == 6).await;
     wait("they are parked", async || undelivered(&ops).await == 6).await;
     let listed = ops.get(&format!("{SINKS}/{id}/undelivered")).await.assert_status(200).json();
-    let attempts: Vec<_> = listed["events"].as_array().unwrap().iter().map(|it| it["attempts"].as_i64().unwrap()).collect();
+    let attempts: Vec<_> =
+        listed["events"].as_array().unwrap().iter().map(|it| it["attempts"].as_i64().unwrap()).collect();
     assert!(attempts[0] > 0 && attempts[1..] == [0; 5], "only the first is tried: {listed}");
     assert!(listed["events"][0]["lastError"].as_str().unwrap().contains("503"), "{listed}");
     let oldest = app.ai().get("/metrics").await.text;
@@ -144,9 +145,7 @@ async fn a_sink_that_refuses_everything_is_left_waiting_at_a_bound(db: PgPool) {
     sink.status.store(503, Ordering::SeqCst);
     add(&ops, &sink.stub.url, "").await;
     let bulk = |part: usize| {
-        let transfer = |number: usize| {
-            json!({"idempotencyKey": format!("{part}-{number}"), "fromAccountId": from, "toBeneficiaryId": to, "amount": 0.01})
-        };
+        let transfer = |number: usize| json!({"idempotencyKey": format!("{part}-{number}"), "fromAccountId": from, "toBeneficiaryId": to, "amount": 0.01});
         json!({"transfers": (0..600).map(transfer).collect::<Vec<_>>()})
     };
     for part in 0..3 {
@@ -179,13 +178,20 @@ async fn hostile_answers_are_bounded(db: PgPool) {
     let ops = app.operator(Some("events:admin"));
     let elsewhere = Sink::start().await;
     let redirect = format!("HTTP/1.1 307 X\r\nLocation: {}\r\nContent-Length: 0\r\n\r\n", elsewhere.stub.url);
-    let endless = format!("HTTP/1.1 200 X\r\nContent-Length: {0}\r\n\r\n{1}", REPLY_BYTES_MAX + 1, "x".repeat(REPLY_BYTES_MAX + 1));
+    let endless = format!(
+        "HTTP/1.1 200 X\r\nContent-Length: {0}\r\n\r\n{1}",
+        REPLY_BYTES_MAX + 1,
+        "x".repeat(REPLY_BYTES_MAX + 1)
+    );
     let begun = tokio::time::Instant::now();
-    for (act, error) in [(Act::Bytes(redirect), "307"), (Act::Bytes(endless), "no usable reply"), (Act::Hang, "no usable reply")] {
+    for (act, error) in
+        [(Act::Bytes(redirect), "307"), (Act::Bytes(endless), "no usable reply"), (Act::Hang, "no usable reply")]
+    {
         let stub = Stub::start(move |_| act.clone()).await;
         let id = add(&ops, &stub.url, "").await["id"].as_str().unwrap().to_owned();
         let path = format!("{SINKS}/{id}/undelivered");
-        let first = async || ops.get(&path).await.json()["events"][0]["lastError"].as_str().unwrap_or_default().to_owned();
+        let first =
+            async || ops.get(&path).await.json()["events"][0]["lastError"].as_str().unwrap_or_default().to_owned();
         for _ in 0..30 {
             if !first().await.is_empty() {
                 break;

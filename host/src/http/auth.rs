@@ -16,9 +16,7 @@ use crate::auth::proof;
 use crate::auth::rates::Taken;
 use crate::auth::reader::Reader;
 use crate::auth::scope::{API_READ, API_WRITE};
-use crate::auth::{
-    self, Approver, AuthError, EventOperator, EventReader, LedgerOperator, Operator, Refusal, User,
-};
+use crate::auth::{self, Approver, AuthError, EventOperator, EventReader, LedgerOperator, Operator, Refusal, User};
 use crate::http::error::Error;
 
 /// Carries a proof of possession (RFC 9449).

@@ -27,13 +27,5 @@ pub const EVENTS_READ: &str = "events:read";
 pub const EVENTS_ADMIN: &str = "events:admin";
 
 /// Every scope that a token may lack.
-pub(crate) const ALL: [&str; 8] = [
-    API_READ,
-    API_WRITE,
-    MODELS_ADMIN,
-    RULES_ADMIN,
-    LEDGER_OPERATE,
-    AUDIT_READ,
-    EVENTS_READ,
-    EVENTS_ADMIN,
-];
+pub(crate) const ALL: [&str; 8] =
+    [API_READ, API_WRITE, MODELS_ADMIN, RULES_ADMIN, LEDGER_OPERATE, AUDIT_READ, EVENTS_READ, EVENTS_ADMIN];

@@ -22,8 +22,8 @@ use crate::sealing::ChainKey;
 use crate::sealing::digest::{Digest, Hash};
 
 pub use things::RECORDS;
-pub(crate) use things::Subject;
 pub(crate) use things::SPREAD;
+pub(crate) use things::Subject;
 use things::{Thing, each};
 
 /// The actor of a user's own changes: whose they are is in the row.

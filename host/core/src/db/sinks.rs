@@ -94,8 +94,13 @@ pub async fn insert(
         cursor,
     );
     progress.execute(&mut *transaction).await?;
-    records::append(&mut transaction, key, Change::new(Subject::Sink, it.sink_id, "add", &it.created_by), it.created_at)
-        .await?;
+    records::append(
+        &mut transaction,
+        key,
+        Change::new(Subject::Sink, it.sink_id, "add", &it.created_by),
+        it.created_at,
+    )
+    .await?;
     transaction.commit().await?;
     Ok(true)
 }
@@ -126,7 +131,6 @@ pub async fn list(db: &mut PgConnection) -> Result<Vec<ListedSink>, sqlx::Error>
     })
     .collect()
 }
-
 
 /// Pauses a sink or lets it go on. False if there is none.
 pub async fn set_state(
@@ -186,7 +190,8 @@ pub async fn resend(
                 .await?;
         }
         Some((position, cursor)) => {
-            let (stripes, nexts): (Vec<_>, Vec<_>) = position.next.iter().map(|(stripe, next)| (*stripe, *next)).unzip();
+            let (stripes, nexts): (Vec<_>, Vec<_>) =
+                position.next.iter().map(|(stripe, next)| (*stripe, *next)).unzip();
             // What is read again must not be delivered twice.
             sqlx::query!(
                 r#"

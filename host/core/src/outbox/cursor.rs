@@ -92,15 +92,32 @@ mod tests {
 
     #[test]
     fn cursors_survive_a_round_trip() {
-        for text in ["", "00000000.0", "5f3a9c01.2-r0.3-r32.1-2.7", "00c0ffee.0-0.15-1.7", "5f3a9c01.3-3.9223372036854775806-7.0"] {
+        for text in [
+            "",
+            "00000000.0",
+            "5f3a9c01.2-r0.3-r32.1-2.7",
+            "00c0ffee.0-0.15-1.7",
+            "5f3a9c01.3-3.9223372036854775806-7.0",
+        ] {
             assert_eq!(text.parse::<Cursor>().unwrap().to_string(), text);
         }
         for text in ["-", "0", "0.1", "0.15-1.7", ".0", "5f3a9c0.0", "+f3a9c01.0", "5f3a9c01.-1", "5f3a9c01.99999"] {
             assert_eq!(text.parse::<Cursor>(), Err(InvalidCursor), "{text}");
         }
-        for rest in
-            ["", "0.", ".1", "0.1-", "0.1-0.2", "a.1", "+1.2", "1.-2", "1.9223372036854775807", "99999.1", " 0.1", "r33.1"]
-        {
+        for rest in [
+            "",
+            "0.",
+            ".1",
+            "0.1-",
+            "0.1-0.2",
+            "a.1",
+            "+1.2",
+            "1.-2",
+            "1.9223372036854775807",
+            "99999.1",
+            " 0.1",
+            "r33.1",
+        ] {
             assert_eq!(format!("5f3a9c01.0-{rest}").parse::<Cursor>(), Err(InvalidCursor), "{rest}");
         }
         assert_eq!("5f3a9c01.2-1.5".parse::<Cursor>(), Err(InvalidCursor));

@@ -32,11 +32,7 @@ const GROUPS: &[Group] = &[
         &RolloutData::DECLARATION,
         &["started", "advanced", "paused", "resumed", "waiting", "stopped", "aborted", "ended"],
     ),
-    (
-        "approval",
-        &ApprovalData::DECLARATION,
-        &["proposed", "approved", "resumed", "refused", "executed", "withdrawn"],
-    ),
+    ("approval", &ApprovalData::DECLARATION, &["proposed", "approved", "resumed", "refused", "executed", "withdrawn"]),
     ("occurrence", &OccurrenceData::DECLARATION, &["sent", "refused", "skipped", "lapsed", "missed"]),
 ];
 
@@ -250,6 +246,10 @@ mod tests {
             assert_eq!(filter(&["mx.caudal.hold", unknown]), Err(unknown.to_owned()), "{unknown}");
         }
         assert!(types().count() <= TYPES_MAX && types().all(|(kind, _)| kind.len() <= TYPE_CHARS_MAX));
-        assert!(ACTIONS.iter().all(|(group, _, ending)| types().any(|(kind, _)| kind == format!("{PREFIX}{group}.{ending}"))));
+        assert!(
+            ACTIONS
+                .iter()
+                .all(|(group, _, ending)| types().any(|(kind, _)| kind == format!("{PREFIX}{group}.{ending}")))
+        );
     }
 }

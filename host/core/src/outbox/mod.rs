@@ -17,9 +17,9 @@ mod pages;
 pub use cursor::CURSOR_CHARS_MAX;
 pub use cursor::{Cursor, InvalidCursor};
 pub use data::TransferEvent;
-pub use envelope::{Envelope, Filter, TYPE_CHARS_MAX, TYPES_MAX, schema_name, types};
 #[cfg(test)]
 pub(crate) use envelope::event_for_tests;
+pub use envelope::{Envelope, Filter, TYPE_CHARS_MAX, TYPES_MAX, schema_name, types};
 pub use feed::Outbox;
 pub use listener::Listener;
 pub use listeners::ListenError;

@@ -19,8 +19,8 @@ use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::db::session::within;
-use crate::db::sinks::delivery::{self, Claimed, Outcome};
 use crate::db::sinks::Undelivered;
+use crate::db::sinks::delivery::{self, Claimed, Outcome};
 use crate::metrics::Metrics;
 use crate::outbox::{Commit, Cursor, Envelope, Filter, ListenError, Outbox};
 use crate::sealing::ChainKey;

@@ -119,7 +119,10 @@ mod tests {
         let mut again = item("1", &["a"]);
         again.row.is_due = false;
         again.event = None;
-        assert_eq!(deliver(vec![again, item("2", &["a"]), item("3", &["b"])], &[]), (vec![vec!["3".into()]], vec!["2".into()]));
+        assert_eq!(
+            deliver(vec![again, item("2", &["a"]), item("3", &["b"])], &[]),
+            (vec![vec!["3".into()]], vec!["2".into()])
+        );
     }
 
     #[test]

@@ -94,7 +94,8 @@ impl Sender {
     pub(super) async fn open(sink: &Sink, key: &ChainKey) -> Result<Self, Unusable> {
         let unusable = |error: String| Unusable(brief(error));
         let transport = transport(sink.kind, &sink.url);
-        let transport = transport.ok_or_else(|| unusable("its URL is not one that events may be sent to".to_owned()))?;
+        let transport =
+            transport.ok_or_else(|| unusable("its URL is not one that events may be sent to".to_owned()))?;
         match sink.kind {
             Kind::Webhook => {
                 let client = Client::new(transport, TIME_MAX).map_err(|error| unusable(format!("{error:#}")))?;

@@ -105,7 +105,18 @@ impl From<ListedSink> for SinkJson {
     fn from(ListedSink { sink, undelivered, oldest, cursor }: ListedSink) -> Self {
         let Sink { sink_id, kind, url, types, state, created_by, created_at } = sink;
         let oldest_undelivered_at = oldest;
-        Self { id: sink_id, kind, url, types, state, created_by, created_at, undelivered, oldest_undelivered_at, cursor }
+        Self {
+            id: sink_id,
+            kind,
+            url,
+            types,
+            state,
+            created_by,
+            created_at,
+            undelivered,
+            oldest_undelivered_at,
+            cursor,
+        }
     }
 }
 

@@ -83,8 +83,7 @@ const SIGNATURE: Header =
 const PUSHED: &[(u16, Content)] =
     &[(200, one::<PushedJson>()), (201, one::<PushedJson>()), (202, one::<UnderWayJson>())];
 
-const FEED: &[(u16, Content)] =
-    &[(200, Content::OneOrEvents(&FeedPageJson::DECLARATION, &Envelope::DECLARATION))];
+const FEED: &[(u16, Content)] = &[(200, Content::OneOrEvents(&FeedPageJson::DECLARATION, &Envelope::DECLARATION))];
 
 struct Score;
 

@@ -21,6 +21,7 @@ use crate::http::pages::published::{self, ActiveJson};
 use crate::http::pages::sandbox::{self, SandboxJson, TokenJson, TokenRequest};
 use crate::http::pages::sign_in::{self, SignInJson};
 use crate::http::pages::{bank, reference};
+use crate::outbox::TransferEvent;
 use crate::schema::Record;
 
 /// The ledger API.
