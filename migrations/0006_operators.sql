@@ -36,7 +36,7 @@ create table sink (
     url text not null,
     -- Types of events, or what types begin with; empty for all.
     types text[] not null,
-    state text not null constraint sink_state check (state in ('active', 'paused')),
+    is_paused boolean not null,
     created_by text not null,
     created_at timestamptz not null
 );
@@ -65,7 +65,7 @@ create table sink_undelivered (
     seq bigint not null,
     happened_at timestamptz not null,
     -- 0 if it only waits for an earlier one.
-    attempts int not null,
+    attempts bigint not null,
     last_error text,
     due_at timestamptz not null,
     primary key (sink_id, number)

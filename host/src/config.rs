@@ -24,7 +24,7 @@ pub use models::{
 };
 pub use policy::Policy;
 pub use serve::{ClabePolicy, Rail, Serve};
-pub use sinks::Sinks;
+pub use sinks::{SinkOrder, Sinks};
 pub use tls::Tls;
 use token::recorded;
 pub use token::{Admin, Jwt, Provider, Token};

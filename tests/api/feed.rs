@@ -174,8 +174,8 @@ async fn deployments_and_rollouts_are_events(db: PgPool) {
     let (events, _) = all(&reader, "&types=mx.caudal.deployment,mx.caudal.rollout", String::new()).await;
     let want = ["deployment.changed", "rollout.started", "deployment.changed", "rollout.aborted"];
     assert_eq!(texts(&events, "type"), want);
-    assert_eq!((&events[0]["subject"], &events[0]["data"]["canaryPercent"]), (&json!("nudge"), &json!(40)));
-    assert_eq!((&events[1]["data"]["kind"], &events[1]["data"]["by"]), (&json!("nudge"), &json!("ops")));
+    assert_eq!((&events[0]["subject"], &events[0]["data"]["details"]["canary_percent"]), (&json!("nudge"), &json!(40)));
+    assert_eq!((&events[1]["data"]["details"]["kind"], &events[1]["data"]["by"]), (&json!("nudge"), &json!("ops")));
     for event in &events {
         let schema = reader.get(&format!("{EVENTS}/schemas/{}", event["type"].as_str().unwrap())).await.json();
         assert_valid(&schema, &event["data"]);

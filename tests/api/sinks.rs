@@ -14,7 +14,7 @@ use sha2::Sha256;
 use sqlx::PgPool;
 
 use crate::feed::all;
-use crate::harness::{Client, TestApp, refused};
+use crate::harness::{Answer, Client, TestApp, refused};
 use crate::stp::wait;
 use crate::stub::{Act, Request, Stub};
 
@@ -59,6 +59,10 @@ async fn add(ops: &Client, url: &str, from: &str) -> Value {
     ops.post(SINKS, body).await.assert_status(201).json()
 }
 
+async fn order(ops: &Client, id: &str, body: Value) -> Answer {
+    ops.post(&format!("{SINKS}/{id}"), body).await
+}
+
 async fn undelivered(ops: &Client) -> i64 {
     ops.get(SINKS).await.assert_status(200).json()["sinks"][0]["undelivered"].as_i64().unwrap()
 }
@@ -93,8 +97,7 @@ async fn a_webhook_gets_signed_events_once_and_in_order(db: PgPool) {
     // The secret is nowhere else.
     assert!(!ops.get(SINKS).await.text.contains("whsec"));
     // Everything again, with the same ids.
-    let resend = format!("{SINKS}/{}/resend", added["id"].as_str().unwrap());
-    ops.post(&resend, json!({"from": ""})).await.assert_status(204);
+    order(&ops, added["id"].as_str().unwrap(), json!({"order": "resend", "from": ""})).await.assert_status(204);
     wait("everything arrives again", async || sink.bodies().len() == 42).await;
     assert_eq!(sink.bodies()[..21], sink.bodies()[21..]);
 }
@@ -122,18 +125,18 @@ async fn what_one_account_waits_for_delays_no_other(db: PgPool) {
     let oldest = app.ai().get("/metrics").await.text;
     assert!(oldest.contains("caudal_sink_deliveries_total{kind=\"webhook\",result=\"refused\"}"), "{oldest}");
     // A paused sink gets nothing, and goes on where it was.
-    ops.post(&format!("{SINKS}/{id}/pause"), json!({})).await.assert_status(204);
+    order(&ops, &id, json!({"order": "pause"})).await.assert_status(204);
     sink.refuses.lock().unwrap().clear();
     tokio::time::sleep(Duration::from_millis(500)).await;
     let seen = sink.bodies().len();
-    ops.post(&format!("{SINKS}/{id}/resend"), json!({})).await.assert_status(204);
+    order(&ops, &id, json!({"order": "resend"})).await.assert_status(204);
     tokio::time::sleep(Duration::from_millis(700)).await;
     assert_eq!((sink.bodies().len(), undelivered(&ops).await), (seen, 6));
-    ops.post(&format!("{SINKS}/{id}/resume"), json!({})).await.assert_status(204);
+    order(&ops, &id, json!({"order": "resume"})).await.assert_status(204);
     wait("nothing is undelivered", async || undelivered(&ops).await == 0).await;
     assert_eq!(sink.amounts(&from), [10_000.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
-    ops.delete(&format!("{SINKS}/{id}")).await.assert_status(204);
-    refused(&app, ops.post(&format!("{SINKS}/{id}/pause"), json!({})), 404, "not-found", None).await;
+    order(&ops, &id, json!({"order": "remove"})).await.assert_status(204);
+    refused(&app, order(&ops, &id, json!({"order": "pause"})), 404, "not-found", None).await;
     app.assert_sound().await;
 }
 
@@ -143,7 +146,7 @@ async fn a_sink_that_refuses_everything_is_left_waiting_at_a_bound(db: PgPool) {
     let ops = app.operator(Some("events:admin"));
     let sink = Sink::start().await;
     sink.status.store(503, Ordering::SeqCst);
-    add(&ops, &sink.stub.url, "").await;
+    let id = add(&ops, &sink.stub.url, "").await["id"].as_str().unwrap().to_owned();
     let bulk = |part: usize| {
         let transfer = |number: usize| json!({"idempotencyKey": format!("{part}-{number}"), "fromAccountId": from, "toBeneficiaryId": to, "amount": 0.01});
         json!({"transfers": (0..600).map(transfer).collect::<Vec<_>>()})
@@ -160,9 +163,7 @@ async fn a_sink_that_refuses_everything_is_left_waiting_at_a_bound(db: PgPool) {
     let other = TestApp::new(app.db.clone()).await;
     app.stop_background().await;
     let ops = other.operator(Some("events:admin"));
-    ops.post(&format!("{SINKS}/{}/resend", ops.get(SINKS).await.json()["sinks"][0]["id"].as_str().unwrap()), json!({}))
-        .await
-        .assert_status(204);
+    order(&ops, &id, json!({"order": "resend"})).await.assert_status(204);
     for _ in 0..20 {
         if sink.amounts(&from).len() == 1_801 {
             break;
@@ -199,7 +200,7 @@ async fn hostile_answers_are_bounded(db: PgPool) {
             tokio::time::sleep(Duration::from_millis(500)).await;
         }
         assert!(first().await.contains(error), "{}", first().await);
-        ops.delete(&format!("{SINKS}/{id}")).await.assert_status(204);
+        order(&ops, &id, json!({"order": "remove"})).await.assert_status(204);
     }
     assert!(begun.elapsed() >= TIME_MAX && elsewhere.bodies().is_empty());
 }

@@ -36,7 +36,7 @@ test("nothing is missing, doubled or out of order, whatever fails on the way", a
     await sink.start();
     const added = await ask(hosts, ops, "/admin/sinks", { kind: "webhook", url: sink.url, from: "" });
     sink.secret = added.secret;
-    const again = () => ask(hosts, ops, `/admin/sinks/${added.id}/resend`, {});
+    const again = () => ask(hosts, ops, `/admin/sinks/${added.id}`, { order: "resend" });
     const customers = await arrive(hosts);
 
     const start = Date.now();
@@ -101,7 +101,7 @@ test("nothing is missing, doubled or out of order, whatever fails on the way", a
     console.log(`  ${Math.round(TRANSFERS / seconds)} transfers a second under faults`);
     await complete("after the faults");
     sink.wipe();
-    await ask(hosts, ops, `/admin/sinks/${added.id}/resend`, { from: "" });
+    await ask(hosts, ops, `/admin/sinks/${added.id}`, { order: "resend", from: "" });
     await complete("to a sink that was wiped");
     const { isSound, text } = await hosts[0].verify();
     assert.ok(isSound, text);

@@ -38,10 +38,7 @@ pub enum Event {
     KeyRotated,
     PolicyChanged,
     SinkAdded,
-    SinkRemoved,
-    SinkPaused,
-    SinkResumed,
-    SinkResent,
+    SinkChanged,
     ConfigurationWarning,
 }
 
@@ -70,10 +67,7 @@ impl Event {
             Self::KeyRotated => "key_rotated",
             Self::PolicyChanged => "policy_changed",
             Self::SinkAdded => "sink_added",
-            Self::SinkRemoved => "sink_removed",
-            Self::SinkPaused => "sink_paused",
-            Self::SinkResumed => "sink_resumed",
-            Self::SinkResent => "sink_resent",
+            Self::SinkChanged => "sink_changed",
             Self::ConfigurationWarning => "configuration_warning",
         }
     }

@@ -77,10 +77,6 @@ impl AdminApi {
         self.call(Method::PUT, path, &[], Some(body)).await
     }
 
-    pub(super) async fn delete(&self, path: &str) -> Result<Answer> {
-        self.call(Method::DELETE, path, &[], None).await
-    }
-
     /// Sends JSON; a problem is an error with its text.
     pub(super) async fn call(
         &self,

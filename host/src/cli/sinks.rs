@@ -9,13 +9,12 @@ use uuid::Uuid;
 use crate::cli::admin::{AdminApi, found};
 use crate::cli::output::print;
 use crate::cli::table::{Column, print_list, text};
-use crate::config::{Common, Sinks};
+use crate::config::{Common, SinkOrder, Sinks};
 
 pub(super) async fn run(common: &Common, sinks: Sinks) -> Result<ExitCode> {
     let from = |cursor: Option<String>| cursor.map(|it| if it == "0" { String::new() } else { it });
-    let path = |id: Uuid, action: &str| format!("/admin/sinks/{id}{action}");
     let unknown = |id: Uuid| move || format!("there is no sink {id}: `caudal sinks list` names them");
-    let (id, answer, is) = match sinks {
+    let (SinkOrder { id, admin }, body) = match sinks {
         Sinks::Add { kind, url, types, from: cursor, admin } => {
             let body = json!({"kind": kind, "url": url, "types": types, "from": from(cursor)});
             let added = AdminApi::new(common, &admin)?.post("/admin/sinks", &body).await?.body;
@@ -27,31 +26,23 @@ pub(super) async fn run(common: &Common, sinks: Sinks) -> Result<ExitCode> {
             return print_list(&answer, ("sinks", "there is no sink"), SINKS, json);
         }
         Sinks::Undelivered { id, json, admin } => {
-            let answer = AdminApi::new(common, &admin)?.get(&path(id, "/undelivered")).await;
-            let answer = found(answer, unknown(id))?;
-            return print_list(&answer, ("events", "everything was delivered"), EVENTS, json);
+            let answer = AdminApi::new(common, &admin)?.get(&format!("/admin/sinks/{id}/undelivered")).await;
+            return print_list(&found(answer, unknown(id))?, ("events", "everything was delivered"), EVENTS, json);
         }
-        Sinks::Pause { id, admin } => {
-            (id, AdminApi::new(common, &admin)?.post(&path(id, "/pause"), &json!({})).await, "paused")
-        }
-        Sinks::Resume { id, admin } => {
-            (id, AdminApi::new(common, &admin)?.post(&path(id, "/resume"), &json!({})).await, "active")
-        }
-        Sinks::Resend { id, from: cursor, admin } => {
-            let body = json!({"from": from(cursor)});
-            (id, AdminApi::new(common, &admin)?.post(&path(id, "/resend"), &body).await, "delivering again")
-        }
-        Sinks::Remove { id, admin } => (id, AdminApi::new(common, &admin)?.delete(&path(id, "")).await, "removed"),
+        Sinks::Pause(order) => (order, json!({"order": "pause"})),
+        Sinks::Resume(order) => (order, json!({"order": "resume"})),
+        Sinks::Resend { order, from: cursor } => (order, json!({"order": "resend", "from": from(cursor)})),
+        Sinks::Remove(order) => (order, json!({"order": "remove"})),
     };
-    found(answer, unknown(id))?;
-    print(&format!("{id}: {is}"))?;
+    found(AdminApi::new(common, &admin)?.post(&format!("/admin/sinks/{id}"), &body).await, unknown(id))?;
+    print(&format!("{id}: done"))?;
     Ok(ExitCode::SUCCESS)
 }
 
 const SINKS: &[Column<Value>] = &[
     ("SINK", |it| text(&it["id"])),
     ("KIND", |it| text(&it["kind"])),
-    ("STATE", |it| text(&it["state"])),
+    ("PAUSED", |it| text(&it["isPaused"])),
     ("UNDELIVERED", |it| text(&it["undelivered"])),
     ("OLDEST", |it| text(&it["oldestUndeliveredAt"])),
     ("TYPES", |it| text(&it["types"])),

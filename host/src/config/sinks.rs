@@ -1,6 +1,6 @@
 //! `caudal sinks`.
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use uuid::Uuid;
 
 use super::token::Admin;
@@ -45,34 +45,25 @@ pub enum Sinks {
         admin: Admin,
     },
     /// Deliver nothing to a sink until it is resumed
-    Pause {
-        /// As `list` prints it
-        id: Uuid,
-        #[command(flatten)]
-        admin: Admin,
-    },
+    Pause(SinkOrder),
     /// Deliver to a sink again, from where it was paused
-    Resume {
-        /// As `list` prints it
-        id: Uuid,
-        #[command(flatten)]
-        admin: Admin,
-    },
+    Resume(SinkOrder),
     /// Deliver what a sink did not accept now, or everything after a cursor again
     Resend {
-        /// As `list` prints it
-        id: Uuid,
+        #[command(flatten)]
+        order: SinkOrder,
         /// Cursor after which everything is delivered again; 0 is the beginning
         #[arg(long)]
         from: Option<String>,
-        #[command(flatten)]
-        admin: Admin,
     },
-    /// Remove a sink
-    Remove {
-        /// As `list` prints it
-        id: Uuid,
-        #[command(flatten)]
-        admin: Admin,
-    },
+    /// Remove a sink, with what it did not accept
+    Remove(SinkOrder),
+}
+
+#[derive(Debug, Args)]
+pub struct SinkOrder {
+    /// As `list` prints it
+    pub id: Uuid,
+    #[command(flatten)]
+    pub admin: Admin,
 }

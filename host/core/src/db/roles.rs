@@ -71,7 +71,7 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
         Ignores,
     ),
     // Where events go, and how far they are.
-    ("sink", "insert, update (state), delete", Reads),
+    ("sink", "insert, update (is_paused), delete", Reads),
     ("sink_progress", "insert, update (cursor, due_at), delete", Ignores),
     ("sink_undelivered", "insert, update (attempts, last_error, due_at), delete", Ignores),
     // Models.

@@ -84,34 +84,13 @@ answer! {
 }
 
 answer! {
-    /// What serves of a kind of model from now on.
-    pub(super) struct DeploymentData in camelCase {
-        pub kind: String { example: "\"risk\"" },
-        pub epoch: i64 { example: "3" },
-        /// SHA-256 of the component.
-        pub champion: String,
-        pub canary: Option<String>,
-        pub canary_percent: Option<i64> { example: "10" },
+    /// What operators, or hosts for them, did to a deployment, a rollout or an action that takes two of them.
+    pub(super) struct OperatorData in camelCase {
+        /// The number of the deployment after its kind, or an id.
+        pub id: String { example: "\"risk/3\"" },
         pub by: String { example: "\"eva\"" },
-        pub reason: String { example: "\"fewer false alarms\"" },
-    }
-}
-
-answer! {
-    /// A step in the life of a rollout.
-    pub(super) struct RolloutData in camelCase {
-        pub rollout_id: String { example: ID_EXAMPLE },
-        pub kind: String { example: "\"risk\"" },
-        pub by: String { example: "\"eva\"" },
-    }
-}
-
-answer! {
-    /// A step in the life of an action that takes two operators.
-    pub(super) struct ApprovalData in camelCase {
-        pub approval_id: String { example: ID_EXAMPLE },
-        pub action: Value { example: "{\"action\": \"fund\"}" },
-        pub by: String { example: "\"eva\"" },
+        /// What is deployed, what is rolled out, or what was proposed.
+        pub details: Value { example: "{\"kind\": \"risk\", \"epoch\": 3}" },
     }
 }
 

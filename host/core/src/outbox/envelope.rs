@@ -1,12 +1,10 @@
 //! Events of all customers and of operators in the envelope of CloudEvents 1.0.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::data::{
-    AccountData, ApprovalData, DeploymentData, HoldData, OccurrenceData, RolloutData, TransferData, TransferEvent,
-};
+use super::data::{AccountData, HoldData, OccurrenceData, OperatorData, TransferData, TransferEvent};
 use crate::db::outbox::Event;
 use crate::db::outbox::operations::Operation;
 use crate::db::outbox::recorded::Recorded;
@@ -26,13 +24,13 @@ const GROUPS: &[Group] = &[
     ("transfer", &TransferData::DECLARATION, &["pending", "completed", "failed"]),
     ("hold", &HoldData::DECLARATION, &["placed", "captured", "voided", "expired"]),
     ("account", &AccountData::DECLARATION, &["frozen", "unfrozen"]),
-    ("deployment", &DeploymentData::DECLARATION, &["changed"]),
+    ("deployment", &OperatorData::DECLARATION, &["changed"]),
     (
         "rollout",
-        &RolloutData::DECLARATION,
+        &OperatorData::DECLARATION,
         &["started", "advanced", "paused", "resumed", "waiting", "stopped", "aborted", "ended"],
     ),
-    ("approval", &ApprovalData::DECLARATION, &["proposed", "approved", "resumed", "refused", "executed", "withdrawn"]),
+    ("approval", &OperatorData::DECLARATION, &["proposed", "approved", "resumed", "refused", "executed", "withdrawn"]),
     ("occurrence", &OccurrenceData::DECLARATION, &["sent", "refused", "skipped", "lapsed", "missed"]),
 ];
 
@@ -199,36 +197,16 @@ pub(super) fn of_record(it: Recorded) -> Option<Envelope> {
         return Some(Envelope::new(("occurrence", &action), it.subject_key, time, data));
     }
     let (group, _, ending) = ACTIONS.iter().find(|(subject, done, _)| (*subject, *done) == (&*it.subject, &*action))?;
-    let (kind, subject) = ((*group, *ending), it.subject_key);
-    Some(match *group {
-        "deployment" => {
-            let row = it.deployment.unwrap_or_default();
-            let text = |name: &str| row[name].as_str().map(|text| text.trim_start_matches("\\x").to_owned());
-            let data = DeploymentData {
-                kind: text("kind")?,
-                epoch: row["epoch"].as_i64()?,
-                champion: text("champion")?,
-                canary: text("canary"),
-                canary_percent: row["canary_percent"].as_i64(),
-                by,
-                reason: text("reason")?,
-            };
-            Envelope::new(kind, data.kind.clone(), time, data)
-        }
-        "rollout" => {
-            Envelope::new(kind, subject.clone(), time, RolloutData { rollout_id: subject, kind: it.rollout_kind?, by })
-        }
-        _ => {
-            let action = serde_json::from_str(&it.approval_action?).unwrap_or_else(|_| json!({}));
-            Envelope::new(kind, subject.clone(), time, ApprovalData { approval_id: subject, action, by })
-        }
-    })
+    let data = OperatorData { id: it.subject_key.clone(), by, details: it.details.unwrap_or_default() };
+    // A deployment is one of a kind.
+    let subject = if *group == "deployment" { it.subject_key.split('/').next()? } else { &it.subject_key };
+    Some(Envelope::new((*group, *ending), subject.to_owned(), time, data))
 }
 
 #[cfg(test)]
 pub(crate) fn event_for_tests(id: &str, keys: &[&str], time: OffsetDateTime) -> Envelope {
     let keys = keys.iter().map(|key| (*key).to_owned()).collect();
-    Envelope { id: id.to_owned(), keys, ..Envelope::new(("hold", "placed"), String::new(), time, json!({})) }
+    Envelope { id: id.to_owned(), keys, ..Envelope::new(("hold", "placed"), String::new(), time, ()) }
 }
 
 #[cfg(test)]

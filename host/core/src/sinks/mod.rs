@@ -19,8 +19,8 @@ use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::db::session::within;
-use crate::db::sinks::Undelivered;
 use crate::db::sinks::delivery::{self, Claimed, Outcome};
+use crate::domain::sink::Undelivered;
 use crate::metrics::Metrics;
 use crate::outbox::{Commit, Cursor, Envelope, Filter, ListenError, Outbox};
 use crate::sealing::ChainKey;
@@ -125,7 +125,7 @@ impl Sinks {
 
     /// Delivers for a while, then leaves the sink to any host.
     async fn work(self, claimed: Claimed) {
-        let sink = claimed.sink.sink_id;
+        let sink = claimed.sink.id;
         let mut turn = Turn { claimed, kept: Instant::now() };
         let end = Instant::now() + TURN_TIME;
         let due_in = loop {
@@ -157,12 +157,12 @@ impl Sinks {
         let (mut cursor, mut is_end) = (None, true);
         if room > 0 {
             // Whoever can write to the table can only make the sink miss or repeat events.
-            let from = claimed.cursor.parse::<Cursor>().unwrap_or_default();
+            let from = claimed.sink.cursor.parse::<Cursor>().unwrap_or_default();
             let page = self.outbox.page(&from, &Filter::stored(claimed.sink.types.clone())).await?;
             is_end = page.is_end;
             let (fitting, next) = fitting(page.commits, from, page.cursor, room);
             items.extend(fitting);
-            cursor = Some(next.to_string()).filter(|next| *next != claimed.cursor);
+            cursor = Some(next.to_string()).filter(|next| *next != claimed.sink.cursor);
         }
         let outcome = Outcome { cursor, ..self.send(turn, &sender, items).await? };
         if outcome != Outcome::default() || turn.kept.elapsed() > KEEP_EVERY {
@@ -211,7 +211,7 @@ impl Sinks {
             Some(event) => Some(event),
             None => {
                 let events = self.outbox.commit(row.stripe, row.seq).await?;
-                again = events.into_iter().find(|event| event.id == row.event_id);
+                again = events.into_iter().find(|event| event.id == row.id);
                 again.as_ref()
             }
         };
@@ -219,7 +219,7 @@ impl Sinks {
         let Some(event) = event else { return Ok(Ok(())) };
         let sent = sender.send(event, self.clock.now()).await;
         let result = if sent.is_ok() { "delivered" } else { "refused" };
-        self.metrics.deliveries.of([sender.kind().as_str(), result]).inc();
+        self.metrics.deliveries.of([sender.kind(), result]).inc();
         Ok(sent)
     }
 
@@ -229,14 +229,14 @@ impl Sinks {
         let saved = within(self.db.acquire().await?, REPLY_TIME_MAX, save).await?;
         claimed.until = saved.ok_or(Interrupted::ClaimLost)?;
         if let Some(cursor) = &outcome.cursor {
-            claimed.cursor.clone_from(cursor);
+            claimed.sink.cursor.clone_from(cursor);
         }
         turn.kept = begun;
         Ok(())
     }
 
     async fn sender(&self, claimed: &Claimed) -> Result<Arc<Sender>, Unusable> {
-        let id = claimed.sink.sink_id;
+        let id = claimed.sink.id;
         let known = self.senders.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned();
         if let Some(sender) = known {
             return Ok(sender);

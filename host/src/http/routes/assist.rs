@@ -18,7 +18,7 @@ use crate::http::admin::replay::{self, ReplayRequest};
 use crate::http::admin::reversals::{self, ReversalRequest, ReversedJson};
 use crate::http::admin::rollout::{self, RolloutJson, RolloutOrderRequest, RolloutsJson};
 use crate::http::admin::signatures;
-use crate::http::admin::sinks::{self, AddedSinkJson, ResendRequest, SinkRequest, SinksJson, UndeliveredEventsJson};
+use crate::http::admin::sinks::{self, AddedSinkJson, SinkOrderRequest, SinkRequest, SinksJson, UndeliveredEventsJson};
 use crate::http::admin::start::{self, RolloutRequest};
 use crate::http::admin::traffic::{self, TrafficJson, TrafficQuery};
 use crate::http::admin::users::{self, HolderJson, HolderRequest, LimitsJson, LimitsRequest};
@@ -185,14 +185,8 @@ const OPERATIONS: &[Operation] = &[
         .operator(&[EVENTS_ADMIN]).ok::<SinksJson>(),
     route!(post "/admin/sinks", sinks::add_sink, "Deliver events to a webhook or to NATS JetStream")
         .operator(&[EVENTS_ADMIN]).body::<SinkRequest>().created::<AddedSinkJson>().errors(&["cursor-expired"]),
-    route!(delete "/admin/sinks/{id}", sinks::remove_sink, "Deliver nothing more, and forget what was not delivered")
-        .operator(&[EVENTS_ADMIN]).answers(&[(204, Content::Empty)]),
-    route!(post "/admin/sinks/{id}/pause", sinks::pause_sink, "Deliver nothing for a while")
-        .operator(&[EVENTS_ADMIN]).answers(&[(204, Content::Empty)]),
-    route!(post "/admin/sinks/{id}/resume", sinks::resume_sink, "Deliver what is due, and what follows")
-        .operator(&[EVENTS_ADMIN]).answers(&[(204, Content::Empty)]),
-    route!(post "/admin/sinks/{id}/resend", sinks::resend, "Deliver events again")
-        .operator(&[EVENTS_ADMIN]).body::<ResendRequest>().answers(&[(204, Content::Empty)]).errors(&["cursor-expired"]),
+    route!(post "/admin/sinks/{id}", sinks::change_sink, "Pause, resume or remove a sink, or send it events again")
+        .operator(&[EVENTS_ADMIN]).body::<SinkOrderRequest>().answers(&[(204, Content::Empty)]).errors(&["cursor-expired"]),
     route!(get "/admin/sinks/{id}/undelivered", sinks::list_undelivered, "What a sink did not accept")
         .operator(&[EVENTS_ADMIN]).ok::<UndeliveredEventsJson>(),
     route!(post "/rails/stp/state", "push_state": stp::take_state, "STP's notice about a payment")

@@ -23,12 +23,8 @@ pub(crate) struct Recorded {
     pub(crate) action: String,
     pub(crate) actor: String,
     pub(crate) recorded_at: OffsetDateTime,
-    /// The row of a deployment.
-    pub(crate) deployment: Option<serde_json::Value>,
-    /// The kind of model that a rollout is about.
-    pub(crate) rollout_kind: Option<String>,
-    /// What an approval is about, as JSON.
-    pub(crate) approval_action: Option<String>,
+    /// Of a deployment, a rollout or an approval.
+    pub(crate) details: Option<serde_json::Value>,
     /// The user whose schedule it is, the account, and what became of the occurrence.
     pub(crate) owner: Option<String>,
     pub(crate) account_id: Option<String>,
@@ -63,8 +59,9 @@ pub(crate) async fn read(
         r#"
         select c.stripe as "stripe!", r.seq as "seq!", r.subject as "subject!", r.subject_key as "subject_key!",
             r.action as "action!", r.actor as "actor!", r.recorded_at as "recorded_at!",
-            case when r.subject = 'deployment' then r.content end as deployment, o.kind as "rollout_kind?",
-            a.action as "approval_action?", s.owner as "owner?", s.request ->> 'fromAccountId' as "account_id?",
+            case r.subject when 'deployment' then r.content when 'approval' then a.action::jsonb
+                when 'rollout' then jsonb_build_object('kind', o.kind, 'canary', o.canary) end as details,
+            s.owner as "owner?", s.request ->> 'fromAccountId' as "account_id?",
             x.date as "date?", x.transfer_id as "transfer_id?", x.problem as "problem?"
         from unnest($1::smallint[], $2::uuid[], $3::bigint[]) as c (stripe, chain_id, next)
         cross join lateral (

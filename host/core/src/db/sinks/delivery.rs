@@ -6,9 +6,8 @@ use sqlx::{Connection as _, PgConnection};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::{Row, Undelivered};
 use crate::db::records::{self, Subject};
-use crate::domain::sink::Sink;
+use crate::domain::sink::{Sink, Undelivered};
 use crate::sealing::ChainKey;
 
 /// First pause before an event is sent again, in seconds; it doubles with each attempt.
@@ -21,7 +20,6 @@ const PAUSE_SECONDS_MAX: f64 = 600.0;
 #[derive(Debug)]
 pub(crate) struct Claimed {
     pub(crate) sink: Sink,
-    pub(crate) cursor: String,
     /// The claim. It holds as long as this is what the database says.
     pub(crate) until: OffsetDateTime,
 }
@@ -50,33 +48,24 @@ pub(crate) async fn claim(
         r#"
         with due as (
             select p.sink_id from sink_progress p join sink s using (sink_id)
-            where s.state = 'active' and p.due_at <= clock_timestamp() order by p.due_at limit $1
+            where not s.is_paused and p.due_at <= clock_timestamp() order by p.due_at limit $1
             for no key update of p skip locked
         )
         update sink_progress p set due_at = clock_timestamp() + make_interval(secs => $2)
-        from due join sink s using (sink_id) where p.sink_id = due.sink_id
-        returning s.sink_id, s.kind, s.url, s.types, s.state, s.created_by, s.created_at, p.cursor, p.due_at
+        from due where p.sink_id = due.sink_id returning p.sink_id, p.due_at
         "#,
         limit,
         claim.as_secs_f64(),
     );
+    let rows = rows.fetch_all(&mut *db).await?;
+    let sinks = if rows.is_empty() { Vec::new() } else { super::list(db).await? };
     let mut claimed = Vec::new();
-    for it in rows.fetch_all(&mut *db).await? {
-        let (cursor, until) = (it.cursor, it.due_at);
-        let row = Row {
-            sink_id: it.sink_id,
-            kind: it.kind,
-            url: it.url,
-            types: it.types,
-            state: it.state,
-            created_by: it.created_by,
-            created_at: it.created_at,
-        };
-        let sink = row.read()?;
-        if records::is_sound(db, key, Subject::Sink, &sink.sink_id.to_string()).await? {
-            claimed.push(Claimed { sink, cursor, until });
+    for sink in sinks {
+        let Some(row) = rows.iter().find(|row| row.sink_id == sink.id) else { continue };
+        if records::is_sound(db, key, Subject::Sink, &sink.id.to_string()).await? {
+            claimed.push(Claimed { sink, until: row.due_at });
         } else {
-            tracing::error!(sink = %sink.sink_id, "a sink was altered and gets nothing: run `caudal verify`");
+            tracing::error!(sink = %sink.id, "a sink was altered and gets nothing: run `caudal verify`");
         }
     }
     Ok(claimed)
@@ -87,7 +76,7 @@ pub(crate) async fn undelivered(
     db: &mut PgConnection,
     claimed: &Claimed,
 ) -> Result<Option<Vec<Undelivered>>, sqlx::Error> {
-    let sink_id = claimed.sink.sink_id;
+    let sink_id = claimed.sink.id;
     let until = sqlx::query_scalar!("select due_at from sink_progress where sink_id = $1", sink_id);
     if until.fetch_optional(&mut *db).await? != Some(claimed.until) {
         return Ok(None);
@@ -103,7 +92,7 @@ pub(crate) async fn save(
     outcome: &Outcome,
     due_in: Duration,
 ) -> Result<Option<OffsetDateTime>, sqlx::Error> {
-    let sink_id = claimed.sink.sink_id;
+    let sink_id = claimed.sink.id;
     let Outcome { delivered, failed, parked, cursor } = outcome;
     let mut transaction = db.begin().await?;
     let until = sqlx::query_scalar!(
@@ -154,12 +143,12 @@ pub(crate) async fn save(
             from sink_undelivered where sink_id = $1
             "#,
             sink_id,
-            it.event_id,
+            it.id,
             it.kind,
             &it.keys,
             it.stripe,
             it.seq,
-            it.happened_at,
+            it.time,
             it.attempts,
             it.last_error,
             PAUSE_SECONDS,
@@ -176,7 +165,7 @@ pub(crate) async fn watch(db: &mut PgConnection) -> Result<(Vec<Uuid>, Option<Of
     let row = sqlx::query!(
         r#"
         select coalesce(array_agg(distinct s.sink_id), '{}') as "active!", min(u.happened_at) as oldest
-        from sink s left join sink_undelivered u using (sink_id) where s.state = 'active'
+        from sink s left join sink_undelivered u using (sink_id) where not s.is_paused
         "#
     );
     let row = row.fetch_one(db).await?;
