@@ -347,11 +347,6 @@ impl TestApp {
         proof::record_all(&mut db, &ledger_key(), self.clock.now()).await.unwrap();
     }
 
-    /// Ends everything that runs beside requests, as if the host had died.
-    pub(crate) async fn stop_background(&self) {
-        self.tasks.stop_background().await;
-    }
-
     pub(crate) fn stop_courier(&self) {
         self.tasks.stop_courier();
     }

@@ -83,7 +83,11 @@ test("nothing is missing, doubled or out of order, whatever fails on the way", a
       const limit = CATCH_UP_MS * Math.max(1, wanted.length / 10_000);
       await until(`everything arrives ${what} (${sink.events.size})`, limit, () => sink.events.size >= wanted.length);
       const ids = new Set(wanted.map((event) => event.id));
-      assert.deepEqual([...sink.events.keys()].filter((id) => !ids.has(id)), [], "there is nothing else");
+      assert.deepEqual(
+        [...sink.events.keys()].filter((id) => !ids.has(id)),
+        [],
+        "there is nothing else",
+      );
       assert.deepEqual(disorder(wanted, sink.events.values()), [], "each account's events are in order");
       assert.deepEqual(sink.complaints, []);
       const sums = balances(sink.events.values());
@@ -96,7 +100,9 @@ test("nothing is missing, doubled or out of order, whatever fails on the way", a
         const [account, posted] = line.split(" ");
         assert.equal(sums.get(account), BigInt(posted), account);
       }
-      console.log(`  ${what}: ${wanted.length} events after ${Date.now() - begun} ms, ${sink.repeated} repeated so far`);
+      console.log(
+        `  ${what}: ${wanted.length} events after ${Date.now() - begun} ms, ${sink.repeated} repeated so far`,
+      );
     };
     console.log(`  ${Math.round(TRANSFERS / seconds)} transfers a second under faults`);
     await complete("after the faults");

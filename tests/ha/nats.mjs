@@ -36,7 +36,8 @@ test("a stream has every event once", async () => {
     await hosts[0].start();
     const ops = token("eva", "events:read events:admin");
     const [port, monitor] = [await freePort(), await freePort()];
-    const { id, secret } = await ask(hosts, ops, "/admin/sinks", { kind: "nats", url: `nats://127.0.0.1:${port}`, from: "" });
+    const sink = { kind: "nats", url: `nats://127.0.0.1:${port}`, from: "" };
+    const { id, secret } = await ask(hosts, ops, "/admin/sinks", sink);
     const customers = await arrive(hosts);
 
     const users = `[{user: "${id}", password: "${secret}"}, {user: test, password: test}]`;
