@@ -151,7 +151,7 @@ async fn a_sink_that_refuses_everything_is_left_waiting_at_a_bound(db: PgPool) {
         let transfer = |number: usize| json!({"idempotencyKey": format!("{part}-{number}"), "fromAccountId": from, "toBeneficiaryId": to, "amount": 0.01});
         json!({"transfers": (0..600).map(transfer).collect::<Vec<_>>()})
     };
-    for part in 0..3 {
+    for part in 0..2 {
         ana.post("/api/ledger/transactions/bulk", bulk(part)).await.assert_status(200);
     }
     let most = i64::try_from(UNDELIVERED_MAX).unwrap();
@@ -160,7 +160,7 @@ async fn a_sink_that_refuses_everything_is_left_waiting_at_a_bound(db: PgPool) {
     assert!((most..most + 200).contains(&undelivered(&ops).await), "a batch more at most");
     sink.status.store(200, Ordering::SeqCst);
     order(&ops, &id, json!({"order": "resend"})).await.assert_status(204);
-    wait("everything arrives", async || sink.amounts(&from).len() == 1_801).await;
+    wait("everything arrives", async || sink.amounts(&from).len() == 1_201).await;
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
@@ -197,7 +197,7 @@ async fn hostile_answers_are_bounded(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn sinks_are_as_recorded_and_few(db: PgPool) {
-    let (app, ana, from, to) = TestApp::ready(db).await;
+    let (app, ..) = TestApp::ready(db).await;
     let ops = app.operator(Some("events:admin"));
     let valid = json!({"kind": "webhook", "url": "http://127.0.0.1:1/"});
     for (field, value) in [
@@ -211,18 +211,20 @@ async fn sinks_are_as_recorded_and_few(db: PgPool) {
         body[field] = value;
         refused(&app, ops.post(SINKS, body), 422, "invalid", Some(field)).await;
     }
-    let (sink, elsewhere) = (Sink::start().await, Sink::start().await);
-    let id = add(&ops, &sink.stub.url, "").await["id"].as_str().unwrap().to_owned();
-    wait("it gets events", async || !sink.bodies().is_empty()).await;
-    // Whoever can only write to the database redirects nothing.
-    let alter = format!("update sink set url = '{}' where sink_id = '{id}'", elsewhere.stub.url);
-    sqlx::query(sqlx::AssertSqlSafe(alter)).execute(&app.db).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    let before = sink.bodies().len();
-    ana.transfer(&from, &to, "1").await.assert_status(200);
+    // Whoever can only write to the database directs nothing elsewhere.
+    let elsewhere = Sink::start().await;
+    let forged = "01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b";
+    let forge = format!(
+        "with forged as (insert into sink values ('{forged}', 'webhook', '{}', '{{}}', false, 'eva', now()))
+        insert into sink_progress values ('{forged}', '', now())",
+        elsewhere.stub.url
+    );
+    sqlx::query(sqlx::AssertSqlSafe(forge)).execute(&app.db).await.unwrap();
+    refused(&app, order(&ops, forged, json!({"order": "resume"})), 404, "not-found", None).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
-    assert_eq!((sink.bodies().len(), elsewhere.bodies().len()), (before, 0));
-    for _ in 1..SINKS_MAX {
+    assert!(elsewhere.bodies().is_empty());
+    order(&ops, forged, json!({"order": "remove"})).await.assert_status(204);
+    for _ in 0..SINKS_MAX {
         ops.post(SINKS, valid.clone()).await.assert_status(201);
     }
     refused(&app, ops.post(SINKS, valid), 422, "invalid", None).await;

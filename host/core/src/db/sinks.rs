@@ -58,7 +58,7 @@ pub async fn list(db: &mut PgConnection) -> Result<Vec<Sink>, sqlx::Error> {
 }
 
 /// Carries out what an operator wants; everything is sent again after a position, which is given as a cursor too. False
-/// if there is no such sink.
+/// if there is no such sink, or it was altered.
 pub async fn change(
     db: &mut PgConnection,
     key: &ChainKey,
@@ -70,6 +70,12 @@ pub async fn change(
     // The host that is at it finds its claim gone.
     let due = sqlx::query!("update sink_progress set due_at = clock_timestamp() where sink_id = $1", sink_id);
     if due.execute(&mut *transaction).await?.rows_affected() == 0 {
+        return Ok(false);
+    }
+    // What somebody altered must not be put on record.
+    let is_sound = records::is_sound(&mut transaction, key, Subject::Sink, &sink_id.to_string()).await?;
+    if !is_sound && order != Order::Remove {
+        tracing::error!(%sink_id, "a sink was altered: run `caudal verify`, then remove it");
         return Ok(false);
     }
     let done = match (order, from) {
