@@ -139,7 +139,7 @@ pub(crate) async fn save(
             insert into sink_undelivered
                 (sink_id, number, event_id, type, keys, stripe, seq, happened_at, attempts, last_error, due_at)
             select $1, coalesce(max(number), 0) + 1, $2, $3, $4, $5, $6, $7, $8, $9,
-                clock_timestamp() + make_interval(secs => case when $8 > 0 then $10 * (0.5 + random() / 2) else 0 end)
+                clock_timestamp() + make_interval(secs => case when $8::bigint > 0 then $10 * (0.5 + random() / 2) else 0 end)
             from sink_undelivered where sink_id = $1
             "#,
             sink_id,
