@@ -75,6 +75,11 @@ supply() {
     return "$status"
 }
 
+stream() {
+    tests/tools.sh nats || return 3
+    node --test --test-reporter=spec tests/ha/nats.mjs
+}
+
 # With these together, dependencies have the features that they were built with.
 tests=(cargo test --locked --no-fail-fast --package caudal --package caudal-core --package caudal-model --package caudal-train)
 
@@ -85,6 +90,7 @@ steps_test() {
     files tests/web/browser.test.mjs
     single "the drill lost nothing" tests/ha/run.sh short "$CAUDAL"
     files tests/ha/*.test.mjs
+    single "a stream of NATS got every event" stream
     # What does not compile fails below as well.
     wait "$build" || true
     for name in $(sed -n '/^\[\[test/{n;s/^name = "\(.*\)"/\1/p}' host/Cargo.toml); do
@@ -103,7 +109,7 @@ steps_test() {
 steps_drills() {
     single "the drill lost nothing" tests/ha/run.sh drill "$CAUDAL"
     single "the backup was restored" tests/ha/run.sh restore "$CAUDAL"
-    CAUDAL_LOSING_RUNS=10 CAUDAL_POSTGRES_FAULT_SECONDS=70 files tests/ha/*.test.mjs
+    CAUDAL_LOSING_RUNS=10 CAUDAL_POSTGRES_FAULT_SECONDS=70 CAUDAL_FEED_TRANSFERS=1000000 files tests/ha/*.test.mjs
     CAUDAL_SOAK_SECONDS=30 counted "${tests[@]}" --test soak -- --nocapture --test-threads 1
     CAUDAL_INCOMING_ORDERS=100000 counted "${tests[@]}" --test api -- --nocapture incoming_drill
     CAUDAL_RECONCILED=1000000 counted "${tests[@]}" --test api -- --nocapture planted_differences

@@ -5,6 +5,7 @@
 #   tests/tools.sh packages   the above, and the packages of tests/package.json
 #   tests/tools.sh browser    the above, and Chromium
 #   tests/tools.sh wrk        the load generator of the benchmarks
+#   tests/tools.sh nats       the server of NATS
 #
 # As root on Debian it installs everything; elsewhere it prints the command to run.
 set -euo pipefail
@@ -53,5 +54,6 @@ case ${1:-} in
     packages) install_packages ;;
     browser) install_browser ;;
     wrk) install wrk ;;
-    *) die "say 'node', 'packages', 'browser' or 'wrk'." ;;
+    nats) command -v nats-server >/dev/null || install nats-server ;;
+    *) die "say 'node', 'packages', 'browser', 'wrk' or 'nats'." ;;
 esac

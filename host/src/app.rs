@@ -86,6 +86,8 @@ pub struct Parts {
     pub pushes: Pushes,
     /// Limits concurrent replays.
     pub replays: Arc<Semaphore>,
+    /// Limits concurrent streams of everybody's events.
+    pub feeds: Arc<Semaphore>,
     pub events: EventWorker,
     pub runtime: Runtime,
     pub tokens: Arc<Verifier>,

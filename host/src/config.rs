@@ -4,6 +4,7 @@ mod ledger;
 mod models;
 mod policy;
 mod serve;
+mod sinks;
 mod tls;
 mod token;
 
@@ -23,6 +24,7 @@ pub use models::{
 };
 pub use policy::Policy;
 pub use serve::{ClabePolicy, Rail, Serve};
+pub use sinks::{SinkOrder, Sinks};
 pub use tls::Tls;
 use token::recorded;
 pub use token::{Admin, Jwt, Provider, Token};
@@ -115,6 +117,9 @@ pub enum Command {
     Approvals(Approvals),
     /// Print the ledger's events after a cursor, one line per commit
     Events(Events),
+    /// Deliver events to the bank's own systems: webhooks, NATS JetStream
+    #[command(subcommand)]
+    Sinks(Sinks),
     /// Run a command with DATABASE_URL set to the data folder's private Postgres, created if there is none
     Postgres(PostgresCommand),
     /// Score the rows of a file: a backtest

@@ -16,6 +16,6 @@ mod serve;
 
 pub use caudal_core::{
     MIGRATOR, analytics, audit, auth, client, clock, db, domain, enforcement, gate, ledger, metrics, models, outbox,
-    payees, postgres, rail, replay, schema, scoring, sealing, telemetry, wasm, workers,
+    payees, postgres, rail, replay, schema, scoring, sealing, sinks, telemetry, wasm, workers,
 };
 pub use http::{assist_router, ledger_router};

@@ -135,7 +135,7 @@ async fn nothing_is_lost_or_duplicated_where_history_meets_live_events(db: PgPoo
 }
 
 /// Accepts that batches of a chain were lost.
-async fn accept_loss(db: &PgPool, chain_id: Uuid, (from_seq, to_seq): (i64, i64)) {
+pub(crate) async fn accept_loss(db: &PgPool, chain_id: Uuid, (from_seq, to_seq): (i64, i64)) {
     let (reason, by, at) = ("a failover".to_owned(), "ops".to_owned(), time::OffsetDateTime::UNIX_EPOCH);
     let loss = Loss { chain_id, from_seq, to_seq, head_hashes: vec![[7; 32]], reason, by, at };
     caudal::ledger::store::accept(&mut db.acquire().await.unwrap(), &ledger_key(), &[loss]).await.unwrap();

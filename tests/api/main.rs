@@ -25,6 +25,7 @@ mod enforcement;
 mod entries;
 mod events;
 mod evidence;
+mod feed;
 mod foreign;
 mod freezing;
 mod golden;
@@ -74,6 +75,7 @@ mod served;
 mod setbacks;
 mod shedding;
 mod signing;
+mod sinks;
 #[path = "../rail/stand_in.rs"]
 mod stand_in;
 mod statements;

@@ -1,7 +1,9 @@
 //! Every operation of both documents with every scope: what a token allows is what the document says.
 
 use axum::body::Body;
-use caudal::auth::scope::{API_READ, API_WRITE, AUDIT_READ, LEDGER_OPERATE, LEDGER_READ, MODELS_ADMIN, RULES_ADMIN};
+use caudal::auth::scope::{
+    API_READ, API_WRITE, AUDIT_READ, EVENTS_ADMIN, EVENTS_READ, LEDGER_OPERATE, LEDGER_READ, MODELS_ADMIN, RULES_ADMIN,
+};
 use caudal::http::operation::Api;
 use caudal::http::{ASSIST, LEDGER, openapi};
 use sqlx::PgPool;
@@ -9,7 +11,7 @@ use sqlx::PgPool;
 use crate::harness::{Client, Options, TestApp};
 
 /// Every scope alone, none, and one that means nothing here.
-const SCOPES: [Option<&str>; 9] = [
+const SCOPES: [Option<&str>; 11] = [
     None,
     Some("other"),
     Some(API_READ),
@@ -19,6 +21,8 @@ const SCOPES: [Option<&str>; 9] = [
     Some(LEDGER_OPERATE),
     Some(LEDGER_READ),
     Some(AUDIT_READ),
+    Some(EVENTS_READ),
+    Some(EVENTS_ADMIN),
 ];
 
 /// An id that is nobody's.

@@ -30,10 +30,10 @@ export function program() {
   return path;
 }
 
-/** A token for a user of this lab, valid for a day: longer than any drill. */
-export function token(user) {
+/** A token for a user of this lab, valid for a day: longer than any drill. @param {string} [scope] an operator's */
+export function token(user, scope) {
   const encode = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const body = `${encode({ alg: "HS256", typ: "JWT" })}.${encode({ sub: user, exp: Math.floor(Date.now() / 1000) + 86_400 })}`;
+  const body = `${encode({ alg: "HS256", typ: "JWT" })}.${encode({ sub: user, scope, exp: Math.floor(Date.now() / 1000) + 86_400 })}`;
   const secret = createHmac("sha256", LEDGER_KEY).update("caudal sandbox token 1").digest();
   return `${body}.${createHmac("sha256", secret).update(body).digest("base64url")}`;
 }

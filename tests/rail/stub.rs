@@ -16,6 +16,8 @@ pub(crate) struct Request {
     /// Header lines, in lower case.
     pub(crate) headers: String,
     pub(crate) body: Value,
+    /// The body as it came.
+    pub(crate) text: String,
 }
 
 /// The server's reaction to a request.
@@ -129,5 +131,6 @@ async fn read(stream: &mut TcpStream) -> Option<Request> {
         }
     }
     let target = line.trim_end_matches(" HTTP/1.1").to_owned();
-    Some(Request { target, headers, body: serde_json::from_slice(&bytes).unwrap() })
+    let body = serde_json::from_slice(&bytes).unwrap();
+    Some(Request { target, headers, body, text: String::from_utf8(bytes).unwrap() })
 }

@@ -6,7 +6,7 @@ use crate::imports::{imports, module_path};
 use crate::source::{Source, assert_clean, assert_each_breaks, host};
 
 /// What each module may import besides itself.
-const LAYERS: [(&str, &[&str]); 32] = [
+const LAYERS: [(&str, &[&str]); 33] = [
     ("lib", &["http", "db"]),
     ("main", &["cli", "config"]),
     ("cli", &["serve", "app", "http", "postgres", "config", "*"]),
@@ -25,7 +25,8 @@ const LAYERS: [(&str, &[&str]); 32] = [
     ("audit", &["auth", "metrics"]),
     ("auth", &["client", "db", "domain", "clock"]),
     ("analytics", &["db", "domain", "clock"]),
-    ("outbox", &["metrics", "db", "domain", "clock"]),
+    ("outbox", &["metrics", "schema", "db", "domain", "clock"]),
+    ("sinks", &["outbox", "metrics", "client", "workers", "db", "sealing", "domain", "clock"]),
     ("payees", &["db", "sealing", "domain"]),
     ("rail", &["ledger", "metrics", "telemetry", "client", "workers", "db", "sealing", "domain", "clock"]),
     ("client", &[]),
@@ -44,7 +45,7 @@ const LAYERS: [(&str, &[&str]); 32] = [
 ];
 
 /// What `*` stands for: the service's parts below `app`.
-const PARTS: [&str; 22] = [
+const PARTS: [&str; 23] = [
     "audit",
     "metrics",
     "telemetry",
@@ -58,6 +59,7 @@ const PARTS: [&str; 22] = [
     "auth",
     "analytics",
     "outbox",
+    "sinks",
     "payees",
     "rail",
     "client",

@@ -41,6 +41,8 @@ pub enum Event {
     LossAccepted,
     KeyRotated,
     PolicyChanged,
+    SinkAdded,
+    SinkChanged,
     ConfigurationWarning,
 }
 
@@ -72,6 +74,8 @@ impl Event {
             Self::LossAccepted => "loss_accepted",
             Self::KeyRotated => "key_rotated",
             Self::PolicyChanged => "policy_changed",
+            Self::SinkAdded => "sink_added",
+            Self::SinkChanged => "sink_changed",
             Self::ConfigurationWarning => "configuration_warning",
         }
     }

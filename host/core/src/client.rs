@@ -1,5 +1,5 @@
-//! HTTP requests to payment rails, the OpenID provider and the OpenTelemetry collector, and from operators' commands to
-//! a host.
+//! HTTP requests to payment rails, the OpenID provider, the OpenTelemetry collector and webhooks, and from operators'
+//! commands to a host.
 //!
 //! No retries, no redirects, no proxies. An error tells whether the request may have arrived.
 

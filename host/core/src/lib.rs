@@ -8,7 +8,7 @@
 //!   active; [`gate`]: what a component has to pass before it may be deployed.
 //! - [`enforcement`]: the consequences of a transfer's risk.
 //! - [`rail`]: how payments that settle later leave the bank.
-//! - [`outbox`]: transfer events for consumers; [`analytics`]: usage events, with consent.
+//! - [`outbox`]: events for consumers; [`sinks`]: delivers them; [`analytics`]: usage events, with consent.
 //! - [`metrics`]: what a host counts; [`audit`]: its log of what concerns security.
 //! - [`sealing`]: keyed hashes of rows; [`auth`]: bearer tokens and scopes; [`db`]: all SQL outside the ledger.
 //! - [`postgres`]: the database's programs and processes.
@@ -33,6 +33,7 @@ pub mod replay;
 pub mod schema;
 pub mod scoring;
 pub mod sealing;
+pub mod sinks;
 pub mod telemetry;
 pub mod wasm;
 pub mod workers;

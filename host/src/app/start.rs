@@ -25,12 +25,13 @@ use crate::ledger::expiry::Expiry;
 use crate::ledger::store::Postgres;
 use crate::ledger::{Ledger, LedgerConfig};
 use crate::models::Models;
-use crate::outbox::Outbox;
+use crate::outbox::{Outbox, STREAMS_MAX};
 use crate::payees::sandbox::Sandbox;
 use crate::payees::{PayeeCheck, Unconnected};
 use crate::rail::courier::Courier;
 use crate::rail::{Notification, Rail};
 use crate::replay::CONCURRENT_MAX;
+use crate::sinks::Sinks;
 use crate::wasm::Runtime;
 
 /// The configuration of an [`App`].
@@ -64,6 +65,7 @@ pub struct Tasks {
     expiry: JoinHandle<()>,
     outbox: Outbox,
     outbox_poll: JoinHandle<()>,
+    sinks: JoinHandle<()>,
     rates: JoinHandle<()>,
     refusals: JoinHandle<()>,
 }
@@ -105,6 +107,14 @@ impl App {
         let expiry = Expiry { db: db.clone(), ledger: ledger.clone(), clock: clock.clone() };
         let outbox = Outbox::new(db.clone(), barrier.clone(), clock.clone(), models.metrics().clone());
         let outbox_poll = tokio::spawn(outbox.clone().run());
+        let sinks = Sinks {
+            db: db.clone(),
+            outbox: outbox.clone(),
+            key: key.clone(),
+            clock: clock.clone(),
+            metrics: models.metrics().clone(),
+            senders: Arc::default(),
+        };
         let (events, events_task) = EventWorker::start(db.clone(), clock.clone());
         let rates = Arc::new(Rates::new(settings.rates));
         let (forgotten, time) = (Arc::clone(&rates), clock.clone());
@@ -117,6 +127,7 @@ impl App {
             expiry: tokio::spawn(expiry.run()),
             outbox: outbox.clone(),
             outbox_poll,
+            sinks: tokio::spawn(sinks.run()),
         };
         let payee_check: Arc<dyn PayeeCheck> = if minter.is_some() { Arc::new(Sandbox) } else { Arc::new(Unconnected) };
         let pushes =
@@ -131,6 +142,7 @@ impl App {
             models,
             pushes,
             replays: Arc::new(Semaphore::new(CONCURRENT_MAX)),
+            feeds: Arc::new(Semaphore::new(STREAMS_MAX)),
             events,
             runtime,
             tokens: Arc::new(tokens),
@@ -158,6 +170,7 @@ impl Tasks {
     /// Stops everything that requests in progress do not need, and ends event streams.
     pub async fn stop_background(&self) {
         self.outbox_poll.abort();
+        self.sinks.abort();
         self.expiry.abort();
         self.rates.abort();
         self.refusals.abort();

@@ -12,7 +12,7 @@ use hyper::{Method, Request, StatusCode};
 use serde_json::Value;
 
 use crate::auth::minter::Minter;
-use crate::auth::scope::{AUDIT_READ, LEDGER_OPERATE, LEDGER_READ, MODELS_ADMIN, RULES_ADMIN};
+use crate::auth::scope::{AUDIT_READ, EVENTS_ADMIN, EVENTS_READ, LEDGER_OPERATE, LEDGER_READ, MODELS_ADMIN, RULES_ADMIN};
 use crate::cli::secret::{self, Missing};
 use crate::client::{Client, ExchangeError, Identity, Reply, Transport};
 use crate::clock::Clock;
@@ -205,7 +205,8 @@ fn token(common: &Common, admin: &Admin) -> Result<(String, &'static str)> {
         "no token: set CAUDAL_OPERATOR_TOKEN_FILE to a file with one from your OpenID provider, or CAUDAL_DATA_DIR to the \
          data folder of the sandbox",
     )?;
-    let scopes = [MODELS_ADMIN, RULES_ADMIN, LEDGER_OPERATE, LEDGER_READ, AUDIT_READ].join(" ");
+    let scopes =
+        [MODELS_ADMIN, RULES_ADMIN, LEDGER_OPERATE, LEDGER_READ, AUDIT_READ, EVENTS_READ, EVENTS_ADMIN].join(" ");
     let minter = Minter::new(&key.sandbox_secret(), secret::token_config(jwt));
     let token = minter.mint(by, Some(&scopes), Clock::system().now(), TOKEN_LIFETIME).context("cannot sign a token")?;
     Ok((token, SANDBOX_TOKEN))

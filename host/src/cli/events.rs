@@ -10,8 +10,7 @@ use crate::cli::database::{Database, Use};
 use crate::cli::output::print;
 use crate::config::{Common, Events};
 use crate::db::outbox::{self, Event, Position};
-use crate::http::ledger::events::EventJson;
-use crate::outbox::Cursor;
+use crate::outbox::{Cursor, TransferEvent};
 
 /// Batches per read.
 const BATCHES_PER_READ: i64 = 500;
@@ -33,7 +32,7 @@ struct Line<'a> {
 struct OwnedEvent<'a> {
     owner: &'a str,
     #[serde(flatten)]
-    event: EventJson,
+    event: TransferEvent,
 }
 
 pub(super) async fn run(common: &Common, events: Events) -> Result<ExitCode> {

@@ -28,6 +28,7 @@ mod rotate;
 mod score;
 mod secret;
 mod serve;
+mod sinks;
 mod table;
 mod token;
 mod tokens;
@@ -102,6 +103,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Reverse(decision) => payments::reverse(&cli.common, decision).await,
             Command::Approvals(approvals) => approvals::run(&cli.common, approvals).await,
             Command::Events(events) => events::run(&cli.common, events).await,
+            Command::Sinks(sinks) => sinks::run(&cli.common, sinks).await,
             Command::Postgres(command) => postgres::run(&cli.common, command).await,
             Command::Score(score) => score::run(&score),
             Command::Replay(replay) => replay::run(&cli.common, &replay).await,

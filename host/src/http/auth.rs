@@ -1,6 +1,6 @@
-//! Authentication as an argument: a handler with a [`User`] requires a valid bearer token, one with an [`Operator`], a
-//! [`LedgerOperator`], a [`LedgerReader`] or an [`Approver`] a token with such an operator's scope. A user's claims are an
-//! extension of the request.
+//! Authentication as an argument: a handler with a [`User`] requires a valid bearer token, one with an [`Operator`] or
+//! another of those below a token with such an operator's scope. A user's claims are an extension of the
+//! request.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,8 +14,11 @@ use crate::app::App;
 use crate::auth::claims::Claims;
 use crate::auth::proof;
 use crate::auth::rates::Taken;
+use crate::auth::reader::Reader;
 use crate::auth::scope::{API_READ, API_WRITE};
-use crate::auth::{self, Approver, AuthError, LedgerOperator, LedgerReader, Operator, Refusal, User};
+use crate::auth::{
+    self, Approver, AuthError, EventOperator, EventReader, LedgerOperator, LedgerReader, Operator, Refusal, User,
+};
 use crate::db::deployments::AUTOMATIC;
 use crate::http::error::Error;
 
@@ -66,37 +69,20 @@ impl FromRequestParts<App> for User {
     }
 }
 
-impl FromRequestParts<App> for Operator {
-    type Rejection = Error;
+/// Operators, by the scopes of their tokens.
+macro_rules! operators {
+    ($($operator:ty),+) => {$(
+        impl FromRequestParts<App> for $operator {
+            type Rejection = Error;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok((&*authenticate_operator(parts, app).await?).try_into()?)
-    }
+            async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+                Ok(<$operator>::try_from(&*authenticate_operator(parts, app).await?)?)
+            }
+        }
+    )+};
 }
 
-impl FromRequestParts<App> for LedgerOperator {
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok((&*authenticate_operator(parts, app).await?).try_into()?)
-    }
-}
-
-impl FromRequestParts<App> for LedgerReader {
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok((&*authenticate_operator(parts, app).await?).try_into()?)
-    }
-}
-
-impl FromRequestParts<App> for Approver {
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok((&*authenticate_operator(parts, app).await?).try_into()?)
-    }
-}
+operators!(Operator, LedgerOperator, LedgerReader, Approver, Reader, EventReader, EventOperator);
 
 /// The claims of somebody whose token may have an operator's scope: not one of the bank page's client, with which anybody
 /// can get one, nor one that names its user as changes by hosts are named.

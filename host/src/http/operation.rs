@@ -50,6 +50,8 @@ pub(crate) enum Content {
     List(&'static Declaration),
     /// Server-sent events, each with a list.
     Events(&'static Declaration),
+    /// One record, or server-sent events, each with a list.
+    OneOrEvents(&'static Declaration, &'static Declaration),
     /// Bytes of a media type.
     Bytes(&'static str),
 }

@@ -24,7 +24,7 @@ use crate::domain::approval::Person;
 use crate::domain::model::ModelKind;
 use claims::Claims;
 use proof::Request;
-use scope::{LEDGER_OPERATE, LEDGER_READ, MODELS_ADMIN, RULES_ADMIN};
+use scope::{EVENTS_ADMIN, EVENTS_READ, LEDGER_OPERATE, LEDGER_READ, MODELS_ADMIN, RULES_ADMIN};
 use token::Verifier;
 
 pub use error::{AuthError, Refusal};
@@ -105,6 +105,35 @@ impl TryFrom<&Claims> for LedgerReader {
 
     fn try_from(claims: &Claims) -> Result<Self, AuthError> {
         claims.require(LEDGER_OPERATE).or_else(|_| claims.require(LEDGER_READ))?;
+        Ok(Self { person: claims.into() })
+    }
+}
+
+/// A program, or a person, whose token allows reading everybody's events.
+#[derive(Debug, Clone)]
+pub struct EventReader(pub Claims);
+
+impl TryFrom<&Claims> for EventReader {
+    type Error = AuthError;
+
+    fn try_from(claims: &Claims) -> Result<Self, AuthError> {
+        claims.require(EVENTS_READ)?;
+        Ok(Self(claims.clone()))
+    }
+}
+
+/// A user whose token allows deciding where everybody's events are delivered.
+#[derive(Debug, Clone)]
+pub struct EventOperator {
+    /// Recorded with every change.
+    pub person: Person,
+}
+
+impl TryFrom<&Claims> for EventOperator {
+    type Error = AuthError;
+
+    fn try_from(claims: &Claims) -> Result<Self, AuthError> {
+        claims.require(EVENTS_ADMIN)?;
         Ok(Self { person: claims.into() })
     }
 }

@@ -24,6 +24,13 @@ pub const LEDGER_READ: &str = "ledger:read";
 /// changing anything.
 pub const AUDIT_READ: &str = "audit:read";
 
+/// Scope that allows reading the events of all customers and operators.
+pub const EVENTS_READ: &str = "events:read";
+
+/// Scope that allows deciding where those events are delivered.
+pub const EVENTS_ADMIN: &str = "events:admin";
+
 /// Every scope that a token may lack.
-pub(crate) const ALL: [&str; 7] =
-    [API_READ, API_WRITE, MODELS_ADMIN, RULES_ADMIN, LEDGER_OPERATE, LEDGER_READ, AUDIT_READ];
+pub(crate) const ALL: [&str; 9] = [
+    API_READ, API_WRITE, MODELS_ADMIN, RULES_ADMIN, LEDGER_OPERATE, LEDGER_READ, AUDIT_READ, EVENTS_READ, EVENTS_ADMIN,
+];

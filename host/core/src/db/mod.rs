@@ -24,6 +24,7 @@
 //! | approval | `approvals` |
 //! | policy | `policy` |
 //! | schedule, occurrence | `schedules` |
+//! | sink, sink_progress, sink_undelivered | `sinks` |
 //! | audit_record, audit_head | `records` |
 //! | schema_compatibility | migrations |
 
@@ -62,6 +63,7 @@ pub mod rollouts;
 pub mod schedules;
 pub mod schema;
 pub mod session;
+pub mod sinks;
 pub mod timeline;
 pub mod transfers;
 

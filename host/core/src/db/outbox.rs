@@ -1,4 +1,7 @@
-//! Transfer events in commit order, read from the ledger's batches.
+//! Events in commit order, read from the ledger's batches; in submodules, from audit records, and what else a batch did.
+
+pub(crate) mod operations;
+pub(crate) mod recorded;
 
 use std::collections::BTreeMap;
 
@@ -19,14 +22,15 @@ pub struct Position {
     pub history: Option<u32>,
     /// Chains with lower stripes were closed when their key was replaced, and read to the end.
     pub(crate) floor: i16,
-    /// The sequence number of the next batch, by stripe. A missing stripe has not been read.
+    /// The sequence number of the next batch, by stripe, and of the next audit record, by the negative number of its
+    /// chain: see [`recorded::CHAINS`]. A missing one has not been read.
     pub(crate) next: BTreeMap<i16, i64>,
 }
 
 impl Position {
     /// Of a chain that ends at `end`.
     fn next(&self, stripe: i16, end: i64) -> i64 {
-        self.next.get(&stripe).copied().unwrap_or(if stripe < self.floor { end } else { 0 })
+        self.next.get(&stripe).copied().unwrap_or(if (0..self.floor).contains(&stripe) { end } else { 0 })
     }
 
     /// Whether `earlier` is a position in the same history, and not further.
@@ -43,7 +47,7 @@ impl Position {
 
     /// Raises the floor if all chains that are closed at the `ends` were read.
     pub fn raise_floor(&mut self, ends: &Self) {
-        if ends.next.range(..ends.floor).all(|(stripe, end)| self.next(*stripe, *end) == *end) {
+        if ends.next.range(0..ends.floor).all(|(stripe, end)| self.next(*stripe, *end) == *end) {
             self.floor = self.floor.max(ends.floor);
         }
     }
@@ -78,6 +82,8 @@ pub struct Event {
     pub kind: String,
     /// The user's account: debited by a SPEI transfer, credited by every other kind.
     pub account_id: Uuid,
+    pub debit_account_id: Uuid,
+    pub credit_account_id: Uuid,
     pub amount: Money,
     /// Name at the time of the user's transfer.
     pub beneficiary_name: Option<String>,
@@ -131,8 +137,19 @@ pub async fn ends(db: &mut PgConnection) -> Result<Position, sqlx::Error> {
     Ok(Position { next, ..present })
 }
 
+/// A batch's transfer events.
+#[derive(Debug, Clone)]
+pub(crate) struct Batch {
+    pub(crate) stripe: i16,
+    pub(crate) seq: i64,
+    /// Whether it did anything else: see [`operations`].
+    pub(crate) has_operations: bool,
+    pub(crate) events: Vec<Event>,
+}
+
 /// A row of both queries, as far as it is there: a batch without transfers has no event.
 struct Row {
+    has_operations: Option<bool>,
     stripe: i16,
     seq: i64,
     transfer_id: Option<Uuid>,
@@ -169,6 +186,8 @@ impl Row {
             created_at: self.created_at?,
             owner: self.owner?,
             account_id: account?,
+            debit_account_id: self.debit_account_id?,
+            credit_account_id: self.credit_account_id?,
             kind,
             amount: Money::from_minor(self.amount?),
             beneficiary_name: self.beneficiary_name,
@@ -180,50 +199,67 @@ impl Row {
     }
 }
 
-/// The events of at most `batches` batches, earliest first, and where to continue. Batches of one chain keep their
-/// order, whatever their hosts' clocks say.
+/// The events of at most `batches` batches in the order in which they rest on each other, and where to continue. Batches
+/// of one chain keep their order, and so do those that concern one account, whatever their hosts' clocks say.
 pub async fn read(db: &mut PgConnection, from: &Position, batches: i64) -> Result<(Vec<Event>, Position), sqlx::Error> {
-    let (stripes, nexts): (Vec<_>, Vec<_>) = from.next.iter().map(|(stripe, next)| (*stripe, *next)).unzip();
+    let (batches, position) = read_batches(db, from, batches, None).await?;
+    Ok((batches.into_iter().flat_map(|batch| batch.events).collect(), position))
+}
+
+/// The same by batch, with those that have no events; of one stripe if it is named.
+pub(crate) async fn read_batches(
+    db: &mut PgConnection,
+    from: &Position,
+    limit: i64,
+    only: Option<i16>,
+) -> Result<(Vec<Batch>, Position), sqlx::Error> {
+    let (stripes, nexts): (Vec<_>, Vec<_>) = from.next.range(0..).map(|(stripe, next)| (*stripe, *next)).unzip();
     let rows = sqlx::query_as!(
         Row,
         r#"
         with page as (
-            select w.stripe, w.chain_id, b.seq, b.transfer_ids, b.at
+            select w.stripe, w.chain_id, b.seq, b.transfer_ids, b.operations_meant, b.placed
             from ledger_writer w
             left join unnest($1::smallint[], $2::bigint[]) as c (stripe, next) using (stripe)
             cross join lateral (
-                select seq, transfer_ids, max(created_at) over (order by seq) as at
+                select seq, transfer_ids, operations_meant, max(moment) over (order by seq) as placed
                 from (
-                    select seq, transfer_ids, created_at from ledger_batch
+                    select seq, transfer_ids, operations_meant, moment from ledger_batch
                     where chain_id = w.chain_id and seq >= coalesce(c.next, 0) order by seq limit $3
                 ) as first
             ) as b
-            where w.stripe >= $4
-            order by b.at, w.stripe, b.seq limit $3
+            where w.stripe >= $4 and ($5::smallint is null or w.stripe = $5)
+            order by b.placed, w.stripe, b.seq limit $3
         )
-        select p.stripe, p.seq, v.transfer_id as "transfer_id?", v.ordinal as "ordinal?", v.status as "status?",
-            v.reason, v.created_at as "created_at?", t.owner as "owner?", t.kind as "kind?",
-            t.debit_account_id as "debit_account_id?", t.credit_account_id as "credit_account_id?", t.amount as "amount?",
-            case when t.kind <> 'received' then t.beneficiary_name end as beneficiary_name, t.spei_reference, t.returns,
-            t.payer_name, t.payer_account_number, t.payer_institution, t.concept, t.numeric_reference
+        select p.stripe, p.seq, p.operations_meant > 0 as has_operations, v.transfer_id as "transfer_id?",
+            v.ordinal as "ordinal?", v.status as "status?", v.reason, v.created_at as "created_at?", t.owner as "owner?",
+            t.kind as "kind?", t.debit_account_id as "debit_account_id?", t.credit_account_id as "credit_account_id?",
+            t.amount as "amount?", case when t.kind <> 'received' then t.beneficiary_name end as beneficiary_name,
+            t.spei_reference, t.returns, t.payer_name, t.payer_account_number, t.payer_institution, t.concept,
+            t.numeric_reference
         from page p
         left join lateral unnest(p.transfer_ids) as ids (transfer_id) on true
         left join transfer_event v on v.transfer_id = ids.transfer_id and v.chain_id = p.chain_id and v.seq = p.seq
         left join transfer t on t.transfer_id = ids.transfer_id
-        order by p.at, p.stripe, p.seq, ids.transfer_id
+        order by p.placed, p.stripe, p.seq, ids.transfer_id, v.ordinal
         "#,
         &stripes,
         &nexts,
-        batches,
+        limit,
         from.floor,
+        only,
     );
-    let mut events = Vec::new();
+    let mut batches: Vec<Batch> = Vec::new();
     let mut position = Position { history: present(db).await?.history, ..from.clone() };
     for row in rows.fetch_all(db).await? {
-        position.next.insert(row.stripe, row.seq + 1);
-        events.extend(row.event());
+        let (stripe, seq, has_operations) = (row.stripe, row.seq, row.has_operations == Some(true));
+        position.next.insert(stripe, seq + 1);
+        match batches.last_mut().filter(|last| (last.stripe, last.seq) == (stripe, seq)) {
+            Some(last) => last.events.extend(row.event()),
+            None => batches.push(Batch { stripe, seq, has_operations, events: row.event().into_iter().collect() }),
+        }
     }
-    Ok((events, position))
+    Ok((batches, position))
 }
 
 /// Whether a user has more than so many transfers.
@@ -271,7 +307,7 @@ pub(crate) async fn read_of(
             union
             select transfer_id from transfer where owner = $1 and $5
         )
-        select c.stripe, v.seq, v.transfer_id, v.ordinal as "ordinal?", v.status as "status?", v.reason,
+        select c.stripe, v.seq, false as has_operations, v.transfer_id, v.ordinal as "ordinal?", v.status as "status?", v.reason,
             v.created_at as "created_at?", t.owner as "owner?", t.kind as "kind?",
             t.debit_account_id as "debit_account_id?", t.credit_account_id as "credit_account_id?", t.amount as "amount?",
             case when t.kind <> 'received' then t.beneficiary_name end as beneficiary_name, t.spei_reference, t.returns,

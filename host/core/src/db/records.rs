@@ -22,8 +22,9 @@ use crate::sealing::ChainKey;
 use crate::sealing::digest::{Digest, Hash};
 
 pub use things::RECORDS;
+pub(crate) use things::SPREAD;
 pub(crate) use things::Subject;
-use things::{SPREAD, Thing, each};
+use things::{Thing, each};
 
 /// The actor of a user's own changes: whose they are is in the row.
 pub(crate) const OWNER: &str = "owner";

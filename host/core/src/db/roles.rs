@@ -77,6 +77,10 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
         "insert, update (theme, screen_reader_mode, font_scale, nudging_level, voice_feedback, updated_at)",
         Ignores,
     ),
+    // Where events go, and how far they are.
+    ("sink", "insert, update (is_paused), delete", Reads),
+    ("sink_progress", "insert, update (cursor, due_at), delete", Ignores),
+    ("sink_undelivered", "insert, update (attempts, last_error, due_at), delete", Ignores),
     // Models.
     ("comparison", "insert, update (count)", Ignores),
     ("component", "insert, update (signature, signature_added_by, signature_added_at)", Reads),

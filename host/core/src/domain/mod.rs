@@ -22,6 +22,7 @@ pub mod risk;
 pub mod rollout;
 pub mod rules;
 pub mod schedule;
+pub mod sink;
 pub mod transfer;
 
 /// Not declared here, because texts are read with it.

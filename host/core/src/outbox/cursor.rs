@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::db::outbox::recorded::CHAINS;
 use crate::db::outbox::{Event, Position};
 
 /// Enough for 250 chains with a hundred million batches each: as many as batchers wrote at the same time since the key
@@ -13,7 +14,7 @@ pub const CURSOR_CHARS_MAX: usize = 4096;
 const HISTORY_CHARS: usize = 8;
 
 /// A position in every chain of a history: `5f3a9c01.2-2.15-3.7` follows batch 14 of stripe 2's chain and batch 6 of
-/// stripe 3's. The chains before stripe 2 are closed and were read to the end.
+/// stripe 3's. The chains before stripe 2 are closed and were read to the end. `r0.9` follows audit record 8 of chain 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cursor(pub Position);
 
@@ -33,6 +34,7 @@ impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Position { history: Some(history), floor, next } = &self.0 else { return Ok(()) };
         write!(f, "{history:08x}.{floor}")?;
+        next.range(..0).rev().try_for_each(|(stripe, next)| write!(f, "-r{}.{next}", -1 - stripe))?;
         next.range(*floor..).try_for_each(|(stripe, next)| write!(f, "-{stripe}.{next}"))
     }
 }
@@ -60,13 +62,22 @@ impl FromStr for Cursor {
         let mut position = Position { history: Some(history), floor, ..Position::default() };
         for part in parts {
             let (stripe, next) = part.ok_or(InvalidCursor)?;
-            let (stripe, next) = (number(stripe)?, number(next)?);
-            if stripe < floor || next == i64::MAX || position.next.insert(stripe, next).is_some() {
+            let (stripe, next) = (chain(stripe, floor)?, number(next)?);
+            if next == i64::MAX || position.next.insert(stripe, next).is_some() {
                 return Err(InvalidCursor);
             }
         }
         Ok(Self(position))
     }
+}
+
+/// Of batches that are not closed, or of audit records.
+fn chain(text: &str, floor: i16) -> Result<i16, InvalidCursor> {
+    let Some(records) = text.strip_prefix('r') else {
+        return number(text).and_then(|stripe| if stripe < floor { Err(InvalidCursor) } else { Ok(stripe) });
+    };
+    let chain = -1 - number::<i16>(records)?;
+    if CHAINS.contains(&chain) { Ok(chain) } else { Err(InvalidCursor) }
 }
 
 /// Without a sign.
@@ -81,15 +92,32 @@ mod tests {
 
     #[test]
     fn cursors_survive_a_round_trip() {
-        for text in ["", "00000000.0", "00c0ffee.0-0.15-1.7", "5f3a9c01.3-3.9223372036854775806-7.0"] {
+        for text in [
+            "",
+            "00000000.0",
+            "5f3a9c01.2-r0.3-r32.1-2.7",
+            "00c0ffee.0-0.15-1.7",
+            "5f3a9c01.3-3.9223372036854775806-7.0",
+        ] {
             assert_eq!(text.parse::<Cursor>().unwrap().to_string(), text);
         }
         for text in ["-", "0", "0.1", "0.15-1.7", ".0", "5f3a9c0.0", "+f3a9c01.0", "5f3a9c01.-1", "5f3a9c01.99999"] {
             assert_eq!(text.parse::<Cursor>(), Err(InvalidCursor), "{text}");
         }
-        for rest in
-            ["", "0.", ".1", "0.1-", "0.1-0.2", "a.1", "+1.2", "1.-2", "1.9223372036854775807", "99999.1", " 0.1"]
-        {
+        for rest in [
+            "",
+            "0.",
+            ".1",
+            "0.1-",
+            "0.1-0.2",
+            "a.1",
+            "+1.2",
+            "1.-2",
+            "1.9223372036854775807",
+            "99999.1",
+            " 0.1",
+            "r33.1",
+        ] {
             assert_eq!(format!("5f3a9c01.0-{rest}").parse::<Cursor>(), Err(InvalidCursor), "{rest}");
         }
         assert_eq!("5f3a9c01.2-1.5".parse::<Cursor>(), Err(InvalidCursor));

@@ -29,13 +29,13 @@ const POLL_EVERY: Duration = Duration::from_millis(200);
 const PAGE_LENGTH: i64 = 500;
 
 /// Longest wait for a reply from the database.
-const REPLY_TIME_MAX: Duration = Duration::from_secs(10);
+pub(super) const REPLY_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Cheap to clone.
 #[derive(Clone)]
 pub struct Outbox {
-    db: PgPool,
-    barrier: Barrier,
+    pub(super) db: PgPool,
+    pub(super) barrier: Barrier,
     /// Never held while the database is asked.
     tail: Arc<Mutex<Tail>>,
     listeners: Listeners,
@@ -182,6 +182,11 @@ impl Outbox {
         let backlog = backlog.filter(|events| events.len() as i64 <= BACKLOG_MAX).ok_or(ListenError::TooFarBack)?;
         self.barrier.pass(view).await.map_err(sqlx::Error::from)?;
         Ok(backlog)
+    }
+
+    /// Whether streams have to end.
+    pub fn is_closed(&self) -> bool {
+        matches!(*self.tail(), Tail::Closed)
     }
 
     /// Disconnects all listeners; `listen` fails from then on.

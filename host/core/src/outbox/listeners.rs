@@ -112,6 +112,8 @@ mod tests {
             owner: owner.into(),
             kind: "spei".into(),
             account_id: Uuid::nil(),
+            debit_account_id: Uuid::nil(),
+            credit_account_id: Uuid::nil(),
             amount: Money::from_minor(1),
             beneficiary_name: None,
             spei_reference: None,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use sha2::Sha256;
+use uuid::Uuid;
 
 use self::digest::{Digest, Hash};
 
@@ -61,6 +62,11 @@ impl ChainKey {
     /// The secret that signs the sandbox's tokens.
     pub fn sandbox_secret(&self) -> Hash {
         self.keyed(b"caudal sandbox token 1")
+    }
+
+    /// What a sink and this bank share: a webhook's secret, or a password.
+    pub fn sink_secret(&self, sink_id: Uuid) -> Hash {
+        self.keyed(&[b"caudal sink secret 1", &sink_id.as_bytes()[..]].concat())
     }
 
     pub(crate) fn seal_digest(&self, digest: Digest) -> Hash {

@@ -1,4 +1,4 @@
-//! Administration of models, accounts, users and payments by operators.
+//! Administration of models, accounts, users, payments and sinks by operators, and the feed of events.
 
 pub(crate) mod accounts;
 pub(crate) mod action;
@@ -6,6 +6,7 @@ pub(crate) mod approvals;
 pub(crate) mod confirmation;
 pub(crate) mod customers;
 pub(crate) mod deployment;
+pub(crate) mod feed;
 mod if_match;
 mod names;
 pub(crate) mod payments;
@@ -16,23 +17,8 @@ pub(crate) mod replay;
 pub(crate) mod reversals;
 pub(crate) mod rollout;
 pub(crate) mod signatures;
+pub(crate) mod sinks;
 pub(crate) mod start;
 pub(crate) mod traffic;
 pub(crate) mod users;
 pub(crate) mod versions;
-
-use axum::extract::FromRequestParts;
-use axum::http::request::Parts;
-
-use crate::app::App;
-use crate::auth::reader::Reader;
-use crate::http::auth::authenticate_operator;
-use crate::http::error::Error;
-
-impl FromRequestParts<App> for Reader {
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok((&*authenticate_operator(parts, app).await?).try_into()?)
-    }
-}

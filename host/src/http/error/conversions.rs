@@ -15,6 +15,7 @@ use crate::ledger::{LedgerError, Outcome, Refusal};
 use crate::models::ScoreError;
 use crate::models::decisions::DecisionLogError;
 use crate::orders::NotMade;
+use crate::outbox::ListenError;
 use crate::schema::{FieldError, Invalid};
 
 impl Error {
@@ -37,6 +38,21 @@ impl Error {
     /// One field of a ledger request is wrong.
     pub fn invalid_field(field: &str, code: &'static str, detail: &str) -> Self {
         Self::invalid(StatusCode::BAD_REQUEST, field, code, detail)
+    }
+}
+
+impl From<ListenError> for Error {
+    fn from(error: ListenError) -> Self {
+        match error {
+            ListenError::Overloaded => Self::Shed(stage::EVENT_STREAMS),
+            ListenError::TooManyOfUser => Self::TooManyRequests(stage::EVENT_STREAMS),
+            ListenError::Expired => Self::CursorExpired,
+            ListenError::TooFarBack => {
+                let detail = "is too old: listen from now on, then read the lists";
+                Self::invalid_field("from", "out-of-range", detail)
+            }
+            ListenError::Database(error) => error.into(),
+        }
     }
 }
 

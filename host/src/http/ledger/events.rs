@@ -10,27 +10,20 @@ use axum::http::HeaderMap;
 use axum::response::sse::{Event as Message, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use time::OffsetDateTime;
-use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::User;
 use crate::auth::claims::Claims;
-use crate::db::outbox::Event;
-use crate::domain::incoming::Payer;
-use crate::domain::money::Money;
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
-use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
-use crate::http::limits::stage::EVENT_STREAMS;
-use crate::outbox::{CURSOR_CHARS_MAX, Cursor, ListenError, Listener};
-use crate::schema::{answer, request};
+use crate::outbox::{CURSOR_CHARS_MAX, Cursor, Listener, TransferEvent};
+use crate::schema::request;
 
 /// Longest time a stream stays open. The client then reconnects, and its token is checked again.
-const STREAM_TIME_MAX: Duration = Duration::from_secs(15 * 60);
+pub(crate) const STREAM_TIME_MAX: Duration = Duration::from_secs(15 * 60);
 
 /// Interval of comment lines, which keep proxies from closing the connection as idle.
-const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
+pub(crate) const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
 request! {
     /// Where to start.
@@ -40,53 +33,9 @@ request! {
     }
 }
 
-answer! {
-    /// A change of a transfer's status.
-    pub(crate) struct EventJson as "TransferEvent" in camelCase {
-        transaction_id: Uuid { example: ID_EXAMPLE },
-        kind: String { named: "type", example: "\"transfer\"" },
-        /// Number of earlier statuses.
-        ordinal: i16 { example: "0" },
-        status: String { example: "\"completed\"" },
-        reason: Option<String> { example: "\"account-closed\"" },
-        account_id: Uuid { example: ID_EXAMPLE },
-        amount: Money { unit: CURRENCY, example: "1500.50" },
-        beneficiary_name: Option<String> { example: "\"Luisa Gómez\"" },
-        spei_reference: Option<String> { example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
-        /// The transaction whose money came back.
-        returns: Option<Uuid> { example: ID_EXAMPLE },
-        /// Who sent money from another bank, as that bank says.
-        payer_name: Option<String> { example: "\"Jorge Ruiz\"" },
-        payer_account_number: Option<String> { example: "\"012180001234567897\"" },
-        /// Name of the institution, or SPEI's code for it.
-        payer_bank: Option<String> { example: "\"BBVA\"" },
-        concept: Option<String> { example: "\"Renta de noviembre\"" },
-        numeric_reference: Option<u32> { example: "202611" },
-        created_at: OffsetDateTime { example: INSTANT_EXAMPLE },
-    }
-}
-
-impl From<Event> for EventJson {
-    fn from(event: Event) -> Self {
-        Self {
-            transaction_id: event.transfer_id,
-            kind: if event.kind == "spei" { "transfer".to_owned() } else { event.kind },
-            ordinal: event.ordinal,
-            status: event.status,
-            reason: event.reason,
-            account_id: event.account_id,
-            amount: event.amount,
-            beneficiary_name: event.beneficiary_name,
-            spei_reference: event.spei_reference,
-            returns: event.returns,
-            payer_bank: event.payer.as_ref().map(Payer::bank),
-            payer_account_number: event.payer.as_ref().and_then(|payer| payer.number.clone()),
-            payer_name: event.payer.and_then(|payer| payer.name),
-            concept: event.remittance.concept,
-            numeric_reference: event.remittance.reference,
-            created_at: event.created_at,
-        }
-    }
+/// That of the last message, which a browser's EventSource sends when it reconnects.
+pub(crate) fn last_event_id(headers: &HeaderMap) -> Option<String> {
+    headers.get("last-event-id").map(|value| value.to_str().unwrap_or("-").to_owned())
 }
 
 /// The user's events after `Last-Event-ID` or `from`, by default from now on. Each message has the events of
@@ -98,28 +47,17 @@ pub(crate) async fn stream_events(
     headers: HeaderMap,
     Parameters(mut fields): Parameters,
 ) -> Result<Response, Error> {
-    // A browser's EventSource sends the id of the last message when it reconnects.
-    let last = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("-").to_owned());
-    let from = last.or_else(|| fields.read::<EventsQuery>().from);
+    let from = last_event_id(&headers).or_else(|| fields.read::<EventsQuery>().from);
     let cursor = from.as_deref().and_then(|text| text.parse::<Cursor>().ok());
     if from.is_some() && cursor.is_none() {
         fields.refuse("from", "unknown-value", "must be the id of a message, or empty to start at the beginning");
     }
     fields.finish()?;
-    let listener = app.outbox.listen(owner, cursor).await.map_err(|error| match error {
-        ListenError::Overloaded => Error::Shed(EVENT_STREAMS),
-        ListenError::TooManyOfUser => Error::TooManyRequests(EVENT_STREAMS),
-        ListenError::Expired => Error::CursorExpired,
-        ListenError::TooFarBack => {
-            let detail = "is too old: listen from now on, then read the lists";
-            Error::invalid_field("from", "out-of-range", detail)
-        }
-        ListenError::Database(error) => error.into(),
-    })?;
+    let listener = app.outbox.listen(owner, cursor).await?;
     let end = tokio::time::Instant::now() + STREAM_TIME_MAX.min(claims.remaining(app.clock.now()));
     let messages = stream::unfold(listener, move |mut listener: Listener| async move {
         let (events, cursor) = tokio::time::timeout_at(end, listener.next()).await.ok()??;
-        let events: Vec<_> = events.into_iter().map(EventJson::from).collect();
+        let events: Vec<_> = events.into_iter().map(TransferEvent::from).collect();
         let message = Message::default().event("transfers").id(cursor.to_string()).json_data(events).ok()?;
         Some((Ok::<_, Infallible>(message), listener))
     });

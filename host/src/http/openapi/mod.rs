@@ -11,11 +11,12 @@ use serde_json::{Map, Value, json};
 use crate::http::error::{self, Kind, Of};
 use crate::http::operation::{Api, Auth, Body, Callers, Content, Header, Operation};
 use crate::http::problem::ProblemJson;
+use crate::outbox::schema_name;
 use crate::schema::{Declaration, Record as _, Shape};
 use schemas::{Schemas, Side, example};
 
 /// Groups of operations, by the first prefix that matches the path. The prefixes of a group are next to each other.
-const TAGS: [(&str, &str); 10] = [
+const TAGS: [(&str, &str); 12] = [
     ("/api/ledger/", "Ledger"),
     ("/api/analytics/", "Analytics"),
     ("/api/profile/", "Profile"),
@@ -23,6 +24,8 @@ const TAGS: [(&str, &str); 10] = [
     ("/admin/accounts/", "Accounts"),
     ("/admin/models", "Models"),
     ("/admin/replay", "Models"),
+    ("/admin/events", "Events"),
+    ("/admin/sinks", "Events"),
     ("/admin/", "Operations"),
     ("/rails/", "Payment rail"),
     ("/", "Pages and health"),
@@ -169,6 +172,11 @@ fn content_of(content: Content, schemas: &mut Schemas) -> Option<Value> {
             });
             json!({"text/event-stream": {"schema": schema}})
         }
+        Content::OneOrEvents(one, event) => {
+            let mut content = content_of(Content::One(one), schemas)?;
+            content["text/event-stream"] = content_of(Content::Events(event), schemas)?["text/event-stream"].take();
+            content
+        }
         Content::Bytes(media_type) => {
             let mut content = Map::new();
             content.insert(media_type.to_owned(), json!({}));
@@ -184,6 +192,15 @@ fn headers(headers: &[Header]) -> Value {
     });
     let id = (REQUEST_ID.to_owned(), json!({"$ref": format!("#/components/headers/{REQUEST_ID}")}));
     described.chain([id]).collect::<Map<_, _>>().into()
+}
+
+/// The JSON Schema of what an event of this type carries.
+pub fn data_schema(kind: &str, declaration: &Declaration) -> Value {
+    let mut schema = Schemas::default().record(declaration, Side::Answer);
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
+    schema["$id"] = schema_name(kind).into();
+    schema["title"] = kind.into();
+    schema
 }
 
 /// Definitions that operations refer to.

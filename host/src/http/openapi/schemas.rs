@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
+use crate::outbox::types;
 use crate::schema::{Alias, Declaration, Field, Shape, TextForm};
 
 /// What no text may contain, within the brackets of a pattern: see `first_forbidden`.
@@ -64,7 +65,7 @@ impl Schemas {
         json!({"$ref": format!("#/components/schemas/{}", declaration.name)})
     }
 
-    fn record(&mut self, declaration: &Declaration, side: Side) -> Value {
+    pub(super) fn record(&mut self, declaration: &Declaration, side: Side) -> Value {
         let fields = declaration.wire_fields();
         let synonym = fields.iter().find_map(|field| match field.alias {
             Some(Alias::Synonym(alias)) => Some((field.name, alias)),
@@ -209,6 +210,7 @@ pub(super) fn path(name: &str) -> Value {
     match name {
         "id" => json!({"type": "string", "format": "uuid"}),
         "kind" => json!({"type": "string", "enum": ModelKind::TEXTS}),
+        "type" => json!({"type": "string", "enum": types().map(|(kind, _)| kind).collect::<Vec<_>>()}),
         "sha256" => json!({"type": "string", "pattern": "^[0-9a-f]{64}$"}),
         _ => json!({"type": "string"}),
     }

@@ -5,12 +5,14 @@ use axum::extract::{Request, State};
 use super::foreign::{FindingsJson, NoticeJson, OrderNoticeJson};
 use super::ledger::STATEMENT;
 use crate::app::App;
+use crate::auth::scope::{EVENTS_ADMIN, EVENTS_READ};
 use crate::domain::model::ModelKind;
 use crate::http::admin::accounts::{self, FreezeRequest, FrozenJson, FundRequest, FundedJson};
 use crate::http::admin::action::ApprovalJson;
 use crate::http::admin::approvals::{self, ApprovalsJson, ApproveRequest};
 use crate::http::admin::customers::{self, CustomerJson, CustomerQuery};
 use crate::http::admin::deployment::{self, DeploymentRequest, HistoryJson, PresentJson, ReportQuery, RollbackRequest};
+use crate::http::admin::feed::{self, FeedPageJson, FeedQuery};
 use crate::http::admin::payments::{self, DecidedPaymentJson, PaymentDecisionRequest, PendingPaymentsJson};
 use crate::http::admin::pushes::{self, PushedJson, UnderWayJson};
 use crate::http::admin::rails::{self, IncomingOrderJson, IncomingOrderRequest};
@@ -21,6 +23,7 @@ use crate::http::admin::replay::{self, ReplayRequest};
 use crate::http::admin::reversals::{self, ReversalRequest, ReversedJson};
 use crate::http::admin::rollout::{self, RolloutJson, RolloutOrderRequest, RolloutsJson};
 use crate::http::admin::signatures;
+use crate::http::admin::sinks::{self, AddedSinkJson, SinkOrderRequest, SinkRequest, SinksJson, UndeliveredEventsJson};
 use crate::http::admin::start::{self, RolloutRequest};
 use crate::http::admin::traffic::{self, TrafficJson, TrafficQuery};
 use crate::http::admin::users::{self, HolderJson, HolderRequest, LimitsJson, LimitsRequest};
@@ -35,6 +38,7 @@ use crate::http::operation::{ANY_FILE, Api, Callers, Content, ETAG, Header, LOCA
 use crate::http::pages::{bank, console, reference};
 use crate::http::stp::{self, ConfirmationJson, ReceiptJson};
 use crate::models::observing::report::Report;
+use crate::outbox::Envelope;
 use crate::schema::Record;
 use crate::scoring::{Kind, Visitor, with_kind};
 
@@ -91,6 +95,8 @@ const SIGNATURE: Header =
 
 const PUSHED: &[(u16, Content)] =
     &[(200, one::<PushedJson>()), (201, one::<PushedJson>()), (202, one::<UnderWayJson>())];
+
+const FEED: &[(u16, Content)] = &[(200, Content::OneOrEvents(&FeedPageJson::DECLARATION, &Envelope::DECLARATION))];
 
 struct Score;
 
@@ -203,6 +209,18 @@ const OPERATIONS: &[Operation] = &[
         .errors(&["not-bookable", "account-frozen", "outcome-unknown"]),
     route!(post "/admin/cases/{id}/close", reconciliations::close_case, "Close a case without a booking")
         .operator(LEDGER_OPERATOR).body::<PaymentDecisionRequest>().ok::<ClosedCaseJson>(),
+    route!(get "/admin/events", feed::read_events, "Events of all customers and operators, as a page or a stream")
+        .operator(&[EVENTS_READ]).query(&[&FeedQuery::DECLARATION]).answers(FEED).errors(&["cursor-expired"]),
+    route!(get "/admin/events/schemas/{type}", feed::get_schema, "The JSON Schema of what a type of event carries")
+        .operator(&[EVENTS_READ]).answers(&[(200, Content::Bytes("application/json"))]),
+    route!(get "/admin/sinks", sinks::list_sinks, "Where events are delivered")
+        .operator(&[EVENTS_ADMIN]).ok::<SinksJson>(),
+    route!(post "/admin/sinks", sinks::add_sink, "Deliver events to a webhook or to NATS JetStream")
+        .operator(&[EVENTS_ADMIN]).body::<SinkRequest>().created::<AddedSinkJson>().errors(&["cursor-expired"]),
+    route!(post "/admin/sinks/{id}", sinks::change_sink, "Pause, resume or remove a sink, or send it events again")
+        .operator(&[EVENTS_ADMIN]).body::<SinkOrderRequest>().answers(&[(204, Content::Empty)]).errors(&["cursor-expired"]),
+    route!(get "/admin/sinks/{id}/undelivered", sinks::list_undelivered, "What a sink did not accept")
+        .operator(&[EVENTS_ADMIN]).ok::<UndeliveredEventsJson>(),
     route!(post "/rails/stp/state", "push_state": stp::take_state, "STP's notice about a payment")
         .body::<NoticeJson>().ok::<ReceiptJson>().errors(&["not-found"]),
     route!(put "/rails/stp/state", "put_state": stp::take_state, "STP's notice about a payment")

@@ -7,7 +7,7 @@ use crate::http::ledger::analytics::{self, ConsentJson, ConsentRequest, EventReq
 use crate::http::ledger::beneficiaries::{self, BeneficiaryEditRequest, BeneficiaryJson, BeneficiaryRequest};
 use crate::http::ledger::bulk::{self, BulkJson, BulkRequest};
 use crate::http::ledger::entries::{self, BalanceJson, BalanceQuery, EntriesQuery, EntryJson};
-use crate::http::ledger::events::{self, EventJson, EventsQuery};
+use crate::http::ledger::events::{self, EventsQuery};
 use crate::http::ledger::holds::{self, CaptureRequest, HoldJson, HoldRequest};
 use crate::http::ledger::payee_checks::{self, PayeeCheckJson, PayeeCheckRequest};
 use crate::http::ledger::profile::{self, ProfileJson, ProfileRequest};
@@ -22,6 +22,7 @@ use crate::http::pages::published::{self, ActiveJson};
 use crate::http::pages::sandbox::{self, SandboxJson, TokenJson, TokenRequest};
 use crate::http::pages::sign_in::{self, SignInJson};
 use crate::http::pages::{bank, reference};
+use crate::outbox::TransferEvent;
 use crate::schema::Record;
 
 /// The ledger API.
@@ -106,7 +107,7 @@ const OPERATIONS: &[Operation] = &[
         .user().body::<SkipRequest>().ok::<ScheduleJson>().errors(&["not-waiting", "schedule-under-way"]),
     route!(get "/api/ledger/events", events::stream_events, "Status changes of the user's transfers, as they happen")
         .user().takes(&[LAST_EVENT]).query(&[&EventsQuery::DECLARATION])
-        .answers(&[(200, Content::Events(&EventJson::DECLARATION))]).errors(&["cursor-expired"]),
+        .answers(&[(200, Content::Events(&TransferEvent::DECLARATION))]).errors(&["cursor-expired"]),
     route!(get "/api/ledger/risk-context", risk_context::get_risk_context, "The risk of a transfer, from the user's history")
         .user().query(&[&RiskContextQuery::DECLARATION]).ok::<RiskContextJson>()
         .errors(&["account-not-found", "beneficiary-not-found", "model-unavailable", "decision-not-kept"]),

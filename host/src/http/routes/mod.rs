@@ -15,7 +15,7 @@ pub fn types() -> String {
     let operations: Vec<_> = [&LEDGER, &ASSIST].into_iter().flat_map(|api| (api.operations)()).collect();
     let requests = operations.iter().filter_map(|it| if let Body::Json(it) = it.body { Some(it) } else { None });
     let answers = operations.iter().flat_map(|it| it.answers).filter_map(|(_, content)| match content {
-        Content::One(it) | Content::List(it) | Content::Events(it) => Some(*it),
+        Content::One(it) | Content::List(it) | Content::Events(it) | Content::OneOrEvents(it, _) => Some(*it),
         Content::Empty | Content::Bytes(_) => None,
     });
     let interfaces = typescript::interfaces(requests, answers);

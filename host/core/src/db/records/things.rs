@@ -15,7 +15,7 @@ pub const RECORDS: Uuid = Uuid::nil();
 
 /// Chains of what users change: with as many, sixteen schedules that a host sends at once seldom wait for each other.
 /// The migrations have a head for each.
-pub(super) const SPREAD: u8 = 32;
+pub(crate) const SPREAD: u8 = 32;
 
 /// Declares the subjects: how records call them, and where their rows are.
 macro_rules! subjects {
@@ -99,6 +99,8 @@ subjects! {
     PaymentCase = "payment-case": many("payment_case", Key::Uuid("case_id")),
     /// A canary whose share grows by itself.
     Rollout = "rollout": few("rollout", "rollout_id::text"),
+    /// Where events are delivered.
+    Sink = "sink": few("sink", "sink_id::text"),
     /// What all hosts keep to.
     Policy = "policy": kept(few("policy", "part")),
     /// A retired key.
