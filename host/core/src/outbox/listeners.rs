@@ -99,6 +99,7 @@ mod tests {
 
     use super::*;
     use crate::domain::money::Money;
+    use crate::domain::remittance::Remittance;
 
     fn event(owner: &str, seq: i64) -> Event {
         Event {
@@ -118,6 +119,8 @@ mod tests {
             beneficiary_name: None,
             spei_reference: None,
             returns: None,
+            payer: None,
+            remittance: Remittance::NONE,
         }
     }
 
