@@ -12,7 +12,7 @@ use crate::stub::{Act, Request, Stub};
 pub(crate) const REGISTER: &str = "PUT /speiws/rest/ordenPago/registra";
 pub(crate) const INQUIRE: &str = "POST /efws/API/consultaOrden";
 pub(crate) const RETURN: &str = "PUT /speiws/rest/ordenPago/retornaOrden";
-pub const LIST: &str = "POST /efws/API/V2/conciliacion";
+pub(crate) const LIST: &str = "POST /efws/API/V2/conciliacion";
 
 /// Orders in a page of a list.
 const PAGE_LENGTH: usize = 300;

@@ -12,7 +12,9 @@ use hyper::{Method, Request, StatusCode};
 use serde_json::Value;
 
 use crate::auth::minter::Minter;
-use crate::auth::scope::{AUDIT_READ, EVENTS_ADMIN, EVENTS_READ, LEDGER_OPERATE, LEDGER_READ, MODELS_ADMIN, RULES_ADMIN};
+use crate::auth::scope::{
+    AUDIT_READ, EVENTS_ADMIN, EVENTS_READ, LEDGER_OPERATE, LEDGER_READ, MODELS_ADMIN, RULES_ADMIN,
+};
 use crate::cli::secret::{self, Missing};
 use crate::client::{Client, ExchangeError, Identity, Reply, Transport};
 use crate::clock::Clock;

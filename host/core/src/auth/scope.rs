@@ -32,5 +32,13 @@ pub const EVENTS_ADMIN: &str = "events:admin";
 
 /// Every scope that a token may lack.
 pub(crate) const ALL: [&str; 9] = [
-    API_READ, API_WRITE, MODELS_ADMIN, RULES_ADMIN, LEDGER_OPERATE, LEDGER_READ, AUDIT_READ, EVENTS_READ, EVENTS_ADMIN,
+    API_READ,
+    API_WRITE,
+    MODELS_ADMIN,
+    RULES_ADMIN,
+    LEDGER_OPERATE,
+    LEDGER_READ,
+    AUDIT_READ,
+    EVENTS_READ,
+    EVENTS_ADMIN,
 ];
