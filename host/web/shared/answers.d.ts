@@ -421,13 +421,18 @@ export interface Entry {
   /** Position in the account's history, from 1. */
   number: number;
   createdAt: string;
-  type: "opening" | "funding" | "deposit" | "received" | "reversal" | "return" | "transfer" | "refund";
+  type: "opening" | "funding" | "received" | "deposit" | "reversal" | "return" | "transfer" | "refund";
   /** Negative if money left the account. */
   amount: number;
   /** Balance after the entry. */
   balance: number;
   transactionId?: string;
   beneficiaryName?: string;
+  /** Who sent money from another bank, as that bank says. */
+  payerName?: string;
+  payerAccountNumber?: string;
+  /** Name of the institution, or SPEI's code for it. */
+  payerBank?: string;
   speiReference?: string;
   /** Concepto de pago, as its sender typed it. */
   concept?: string;
@@ -611,6 +616,30 @@ export interface Host {
   since: string;
 }
 
+/** An order that is on its way. */
+export interface IncomingOrder {
+  trackingKey: string;
+  /** Whether the bank issued the payee's number. Otherwise the order is sent back. */
+  isIssued: boolean;
+}
+
+/** An order of another bank. */
+export interface IncomingOrderRequest {
+  /** The payee's. Anything may come in; what the bank did not issue is sent back. At most 20 characters. */
+  accountNumber: string;
+  amount: number;
+  /** At most 120 characters. */
+  payerName?: string | null;
+  /** At most 20 characters. */
+  payerAccountNumber?: string | null;
+  /** SPEI's code of the sending institution. An integer from 1 to 99999. */
+  payerInstitution?: number | null;
+  /** Concepto de pago: one line. Surrounding white space is trimmed, and an empty concept counts as none. A rail may drop accents and replace characters other than letters and digits with spaces. At most 40 characters. */
+  concept?: string | null;
+  /** Referencia numérica: up to seven digits. An integer from 1 to 9999999. */
+  numericReference?: number | null;
+}
+
 /** Latencies of champion and challenger. */
 export interface Latencies {
   champion: Latency;
@@ -757,9 +786,11 @@ export interface PendingDeployment {
   since: string;
 }
 
-/** A payment that its rail has not decided. */
+/** A payment that its rail has not decided, or an order of another bank that no account could be credited with. */
 export interface PendingPayment {
   transactionId: string;
+  /** Whether it goes out, or came in and is sent back. */
+  kind: "payment" | "return";
   trackingKey: string;
   amount: number;
   rail: string;
@@ -1190,6 +1221,11 @@ export interface StoredProfile {
   updatedAt: string | null;
 }
 
+/** The response that STP expects: the bank takes the order. It is sent back later if no account can be credited. */
+export interface StpConfirmation {
+  mensaje: "confirmar";
+}
+
 /** STP's notice of a state change (`cambioEstado`). It only makes the host ask STP; nothing but the tracking key is read. */
 export interface StpNotice {
   /** The tracking key. */
@@ -1199,6 +1235,16 @@ export interface StpNotice {
   estado?: string | null;
   /** Why the payment was returned. */
   causaDevolucion?: unknown | null;
+}
+
+/** STP's notice of an order to this bank (`sendAbono`). It only makes the host ask STP; nothing but what identifies the order is read. */
+export interface StpOrderNotice {
+  /** The tracking key. */
+  claveRastreo: string;
+  /** The operating date, as a number or a text. */
+  fechaOperacion: unknown;
+  /** SPEI's code of the sending institution, as a number or a text. */
+  institucionOrdenante: unknown;
 }
 
 /** The response that STP expects. */
@@ -1264,6 +1310,14 @@ export interface TransferEvent {
   speiReference?: string;
   /** The transaction whose money came back. */
   returns?: string;
+  /** Who sent money from another bank, as that bank says. */
+  payerName?: string;
+  payerAccountNumber?: string;
+  /** Name of the institution, or SPEI's code for it. */
+  payerBank?: string;
+  concept?: string;
+  /** An integer of at least 0. */
+  numericReference?: number;
   createdAt: string;
 }
 
