@@ -154,7 +154,7 @@ async fn what_is_no_cursor_type_or_scope_is_refused(db: PgPool) {
         refused(&app, app.operator(scope).get(EVENTS), 403, "insufficient-scope", None).await;
     }
     for (query, field) in [("from=x", "from"), ("types=mx.caudal.transf", "types"), ("types=", "types")] {
-        refused(&app, reader.get(&format!("{EVENTS}?{query}")), 400, "invalid", Some(field)).await;
+        refused(&app, reader.get(&format!("{EVENTS}?{query}")), 400, "validation-failed", Some(field)).await;
     }
     refused(&app, reader.get("/admin/events/schemas/mx.caudal.transfer"), 404, "not-found", None).await;
     let (_, cursor) = all(&reader, "", String::new()).await;

@@ -209,7 +209,7 @@ async fn sinks_are_as_recorded_and_few(db: PgPool) {
     ] {
         let mut body = valid.clone();
         body[field] = value;
-        refused(&app, ops.post(SINKS, body), 422, "invalid", Some(field)).await;
+        refused(&app, ops.post(SINKS, body), 422, "validation-failed", Some(field)).await;
     }
     // Whoever can only write to the database directs nothing elsewhere.
     let elsewhere = Sink::start().await;
@@ -227,5 +227,5 @@ async fn sinks_are_as_recorded_and_few(db: PgPool) {
     for _ in 0..SINKS_MAX {
         ops.post(SINKS, valid.clone()).await.assert_status(201);
     }
-    refused(&app, ops.post(SINKS, valid), 422, "invalid", None).await;
+    refused(&app, ops.post(SINKS, valid), 422, "validation-failed", None).await;
 }

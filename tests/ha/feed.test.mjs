@@ -7,7 +7,7 @@
 // It needs Postgres only, and takes half a minute.
 
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { test } from "node:test";
 
 import { arrive, ask, CUSTOMERS, feed, load } from "./bank.mjs";
@@ -27,6 +27,8 @@ test("nothing is missing, doubled or out of order, whatever fails on the way", a
   const processes = new Processes();
   const sink = new Sink();
   try {
+    // The server's user reads it too.
+    await chmod(folder, 0o755);
     const server = await Server.in(processes, folder, "postgres");
     await server.create();
     await server.start();

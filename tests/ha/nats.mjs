@@ -3,7 +3,7 @@
 //   tests/tools.sh nats && CAUDAL=target/debug/caudal node --test tests/ha/nats.mjs
 
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { test } from "node:test";
 
@@ -29,6 +29,8 @@ test("a stream has every event once", async () => {
   const folder = await mkdtemp("/tmp/caudal-nats.");
   const processes = new Processes();
   try {
+    // The server's user reads it too.
+    await chmod(folder, 0o755);
     const server = await Server.in(processes, folder, "postgres");
     await server.create();
     await server.start();
@@ -60,10 +62,7 @@ test("a stream has every event once", async () => {
       const stored = await (await fetch(`http://127.0.0.1:${monitor}/jsz?streams=true`)).json();
       return stored.account_details[0].stream_detail[0].state.messages;
     };
-    await until("all events are in the stream", PATIENCE_MS, async () => {
-      await ask(hosts, ops, `/admin/sinks/${id}`, { order: "resend" });
-      return (await count()) >= wanted.length;
-    });
+    await until("all events are in the stream", PATIENCE_MS, async () => (await count()) >= wanted.length);
     await sleep(1_000);
     assert.equal(await count(), wanted.length, "the stream recognises what it is sent twice");
   } finally {
