@@ -130,7 +130,7 @@ async function verifyNames(saved, missing) {
   const { isDone, text } = await hosts[0].command("verify", "--heads", saved);
   assert.ok(!isDone, "verify fails");
   const broken = text.split("\n").filter((line) => line.includes("BROKEN"));
-  assert.equal(broken.length, 1, "nothing but the heads is wrong");
+  assert.equal(broken.length, 1, `nothing but the heads is wrong: ${broken.join("; ")}`);
   const expected = Object.entries(heads)
     .map(([chain, all]) => [chain, all.at(-1)[0]])
     .filter(([chain, seq]) => missing.has(`${chain} ${seq}`))
