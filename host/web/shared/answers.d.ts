@@ -91,6 +91,26 @@ export interface ActiveModel {
   glue: ModelFile;
 }
 
+/** A new sink, with what it shares with this bank. */
+export interface AddedSink {
+  id: string;
+  kind: "webhook" | "nats";
+  url: string;
+  /** Types of events, or what types begin with; empty for all. */
+  types: Array<string>;
+  isPaused: boolean;
+  createdBy: string;
+  createdAt: string;
+  /** Everything before it was delivered or is undelivered. */
+  cursor: string;
+  /** Events that it did not accept, and later ones that wait for them. */
+  undelivered: number;
+  /** When the oldest of them happened. */
+  oldestUndeliveredAt?: string;
+  /** Answered only once: what verifies the signatures of a webhook, or the password of the user `id` in NATS. */
+  secret: string;
+}
+
 /** Something that happened on a screen. */
 export interface AnalyticsEvent {
   /** At most 64 characters. */
@@ -177,6 +197,14 @@ export interface BeneficiaryRequest {
   bankName: string;
 }
 
+/** Why a lost payment is booked, and on which account. */
+export interface BookingRequest {
+  /** Kept for good. At most 500 characters. */
+  reason: string;
+  /** The account that it left; that of the sender's number by default. */
+  accountId?: string | null;
+}
+
 /** Transfers to make. */
 export interface BulkRequest {
   /** Transfers from one account are made in this order. */
@@ -256,6 +284,19 @@ export interface CaptureRequest {
   acknowledgmentToken?: string | null;
 }
 
+/** A difference that a person decides on. */
+export interface Case {
+  id: string;
+  operatingDate: string;
+  openedAt: string;
+  difference: unknown;
+}
+
+/** Open cases, the oldest first, at most 1,000. */
+export interface Cases {
+  cases: Array<Case>;
+}
+
 /** A challenger compared with the champion. */
 export interface Challenger {
   /** `model_version`. */
@@ -308,6 +349,29 @@ export interface ChallengersReport {
   features: Array<Feature>;
   /** The canary first. */
   challengers: Array<Challenger>;
+}
+
+/** A closed case. */
+export interface ClosedCase {
+  id: string;
+  /** The transaction that the payment was booked as; left out if the case was closed without one. */
+  transactionId?: string;
+}
+
+/** An event in the envelope of CloudEvents 1.0. */
+export interface CloudEvent {
+  /** Unique, and the same each time the event is sent: the chain, the number in it, and the place in the batch. */
+  id: string;
+  source: string;
+  specversion: string;
+  type: string;
+  /** The account, or whatever else the event is about. Events of an account are in the order of their commits. */
+  subject: string;
+  time: string;
+  datacontenttype: string;
+  /** The `$id` of the schema that `/admin/events/schemas/{type}` answers. */
+  dataschema: string;
+  data: unknown;
 }
 
 /** Sends the occurrence that waits. */
@@ -438,6 +502,15 @@ export interface Entry {
   concept?: string;
   /** Referencia numérica. An integer of at least 0. */
   numericReference?: number;
+}
+
+/** Some events. Those of an account are in the order of their commits. */
+export interface EventPage {
+  events: Array<CloudEvent>;
+  /** Where the next page begins. */
+  cursor: string;
+  /** Whether there was nothing more. */
+  isEnd: boolean;
 }
 
 /** An examination in progress. */
@@ -912,6 +985,33 @@ export interface Readiness {
   tokens: boolean;
 }
 
+/** The last comparison of a day with the rail. */
+export interface Reconciliation {
+  operatingDate: string;
+  /** Whether a later one is due or being made. */
+  due: boolean;
+  /** Left out if none was made. */
+  id?: string;
+  madeAt?: string;
+  /** Orders that are alike on both sides. */
+  matched: number;
+  /** Those that only the rail has. */
+  missingHere: number;
+  /** Those that only the ledger has. */
+  missingThere: number;
+  different: number;
+  /** Those that the rail lists again. */
+  duplicated: number;
+  /** At most 20,000, with what follows from each. */
+  differences: Array<unknown>;
+}
+
+/** The day of a comparison with the rail. */
+export interface ReconciliationRequest {
+  /** SPEI's business day; the last one that is over by default. */
+  operatingDate?: string | null;
+}
+
 /** Decisions to replay: these, or the latest logged. Other fields are refused. */
 export interface ReplayRequest {
   decisions?: Array<Decision> | null;
@@ -1195,6 +1295,47 @@ export interface Signature {
   added_at: string;
 }
 
+/** A system that gets events, and how far it is. */
+export interface Sink {
+  id: string;
+  kind: "webhook" | "nats";
+  url: string;
+  /** Types of events, or what types begin with; empty for all. */
+  types: Array<string>;
+  isPaused: boolean;
+  createdBy: string;
+  createdAt: string;
+  /** Everything before it was delivered or is undelivered. */
+  cursor: string;
+  /** Events that it did not accept, and later ones that wait for them. */
+  undelivered: number;
+  /** When the oldest of them happened. */
+  oldestUndeliveredAt?: string;
+}
+
+/** What to do to a sink. */
+export interface SinkOrderRequest {
+  order: "pause" | "resume" | "resend" | "remove";
+  /** For `resend`: a cursor of `/admin/events`, everything after which is sent again; empty for everything. Left out: what was not accepted. At most 4096 characters. */
+  from?: string | null;
+}
+
+/** A system that gets events. */
+export interface SinkRequest {
+  kind: "webhook" | "nats";
+  /** At most 2000 characters. */
+  url: string;
+  /** Types, or what types begin with; all if left out. */
+  types?: Array<string> | null;
+  /** A cursor of `/admin/events`. Empty: from the beginning. Left out: from now on. At most 4096 characters. */
+  from?: string | null;
+}
+
+/** All sinks, oldest first. */
+export interface Sinks {
+  sinks: Array<Sink>;
+}
+
 /** Does without the occurrence that waits. */
 export interface SkipRequest {
   /** Of that occurrence. */
@@ -1337,6 +1478,23 @@ export interface TransferRequest {
   numericReference?: number | null;
   /** From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for one transfer or hold. At most 140 characters. */
   acknowledgmentToken?: string | null;
+}
+
+/** An event that a sink did not accept, or that waits for an earlier one. */
+export interface UndeliveredEvent {
+  id: string;
+  type: string;
+  /** What keeps its order, accounts as a rule. */
+  keys: Array<string>;
+  time: string;
+  /** 0 if it only waits for an earlier one. */
+  attempts: number;
+  lastError?: string;
+}
+
+/** What a sink did not accept, in the order in which it is to arrive. */
+export interface UndeliveredEvents {
+  events: Array<UndeliveredEvent>;
 }
 
 /** A registered version. */
