@@ -141,10 +141,10 @@ create table transfer (
         kind in ('spei', 'received') or num_nonnulls(concept, numeric_reference) = 0
     ),
     constraint transfer_received check (
-        case when kind = 'received'
-            then num_nulls(payer_institution, operating_date, spei_reference, beneficiary_account_number) = 0
-                and rail in ('simulated', 'stp')
-            else num_nonnulls(payer_name, payer_account_number, payer_institution, operating_date) = 0 end
+        kind = 'received' and rail in ('simulated', 'stp')
+            and num_nulls(payer_institution, operating_date, spei_reference, beneficiary_account_number) = 0
+        or kind <> 'received'
+            and num_nonnulls(payer_name, payer_account_number, payer_institution, operating_date) = 0
     ),
     constraint transfer_owner check ((owner = '') = (kind = 'received' and status <> 'completed')),
     constraint transfer_payee check (

@@ -78,7 +78,7 @@ create table reconciliation (
     missing_there bigint not null default 0,
     different bigint not null default 0,
     duplicated bigint not null default 0,
-    -- Those that are listed: see host/core/src/domain/reconciliation.rs.
+    -- Those that are listed: see host/core/src/db/reconciliations/difference.rs.
     differences jsonb not null default '[]',
     constraint reconciliation_made check (num_nulls(attempt_at, made_at) = 1)
 );

@@ -2,6 +2,7 @@
 
 mod ledger;
 mod models;
+mod payments;
 mod policy;
 mod serve;
 mod sinks;
@@ -16,12 +17,13 @@ use clap_complete::Shell;
 use crate::db::roles::OWNER;
 
 pub use ledger::{
-    AcceptLoss, Approvals, Customer, DecideCase, DecidePayment, Events, Freeze, Fund, Holder, LimitChange, Payments,
-    ReceiveOrder, Reconcile, ReportFormat, RotateKey, SimulatedRail, Since, Statement, UserLimits, Verify,
+    AcceptLoss, Approvals, Customer, Events, Freeze, Fund, Holder, LimitChange, ReceiveOrder, RotateKey, SimulatedRail,
+    Since, Statement, UserLimits, Verify,
 };
 pub use models::{
     Deploy, ExplanationLanguage, Models, Push, Replay, RollBack, Rollout, RolloutOrder, RowFormat, Score, StartRollout,
 };
+pub use payments::{DecideCase, DecidePayment, Payments, Reconcile, ReportFormat};
 pub use policy::Policy;
 pub use serve::{ClabePolicy, Rail, Serve};
 pub use sinks::{SinkOrder, Sinks};

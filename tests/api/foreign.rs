@@ -121,6 +121,9 @@ impl Scene {
             ("GET", "/api/ledger/accounts/{id}") | ("GET", "/api/ledger/accounts/{id}/balance") => {
                 vec![refused(at(&theirs.account), None)]
             }
+            ("GET", "/api/ledger/accounts/{id}/statement") => {
+                vec![refused(format!("{}?date=2026-11-20", at(&theirs.account)), None)]
+            }
             ("GET", "/api/ledger/accounts/{id}/entries") => {
                 let mut attempts = self.pages(&at(&mine.account), &at(&theirs.account)).await;
                 attempts.push(refused(at(&theirs.account), None));

@@ -131,7 +131,7 @@ async fn an_operator_decides_on_what_stp_does_not_take_back(db: PgPool) {
     assert_eq!((&payment["kind"], &payment["trackingKey"]), (&json!("return"), &json!("BBVA0001")));
     let path = |act: &str| format!("/admin/payments/{}/{act}", payment["transactionId"].as_str().unwrap());
     let reason = json!({"reason": "STP sent it back by hand"});
-    refused(&app, ops.post(&path("settle"), reason.clone()), 422, "not-allowed", Some("id")).await;
+    refused(&app, ops.post(&path("settle"), reason.clone()), 422, "validation-failed", Some("id")).await;
     app.clock.advance(time::Duration::minutes(2));
     let decided = ops.post(&path("refuse"), reason).await.assert_status(200).json();
     assert_eq!((&decided["status"], &decided["changed"]), (&json!("failed"), &json!(true)));

@@ -247,8 +247,7 @@ impl Run {
     /// Writes one or two batches that were decided on the same state. Returns what happened.
     async fn step(&mut self, pair: &mut Pair) -> Vec<String> {
         self.at += Duration::milliseconds(self.chance.pick(100_000) as i64);
-        let count = if self.chance.happens(300) { 2 } else { 1 };
-        let first = self.chance.pick(2);
+        let (count, first) = (if self.chance.happens(300) { 2 } else { 1 }, self.chance.pick(2));
         let mut decided = Vec::new();
         for turn in 0..count {
             let writer = (first + turn) % 2;

@@ -147,7 +147,7 @@ pub(crate) async fn fill(db: &PgPool) {
         (instant, Command::Open(open_issued)),
     ];
     let operations = operations().into_iter().chain([order(6, 7)]).map(|command| (instant, command));
-    for (rail, command) in commands.into_iter().chain(operations).chain(received::commands(issued)) {
+    for (rail, command) in commands.into_iter().chain(received::commands(issued)).chain(operations) {
         let terms = Terms { rail, on_us: Some(SANDBOX_RANGE), ..Terms::OPEN };
         let context = Context { now: CONTEXT.now + Duration::seconds(writer.next_seq), stripe: writer.stripe, terms };
         put_on_record(db, &key(), &command).await;

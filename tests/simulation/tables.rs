@@ -228,8 +228,6 @@ fn load_issued(tables: &Tables, commands: &[Command], _: &Writer, context: &Cont
     });
     let range = context.terms.on_us;
     let payees = state.payees.values().filter_map(|payee| Clabe::read(&payee.number));
-    let incoming = commands.iter().filter_map(Command::incoming).filter_map(|it| Clabe::read(&it.payee_number));
-    let new = new.chain(incoming);
     let wanted: BTreeSet<_> =
         new.chain(payees.filter(|clabe| range.is_some_and(|range| range.is_same_bank(*clabe)))).collect();
     for clabe in wanted {

@@ -11,8 +11,8 @@ use crate::http::error::Error;
 use crate::http::extract::{is_json, read_bytes};
 use crate::http::limits::BODY_BYTES_MAX;
 use crate::http::limits::stage::NOTICES;
+use crate::rail::OrderNotice;
 use crate::rail::courier::Courier;
-use crate::rail::incoming::OrderNotice;
 use crate::rail::stp::{WebhookError, order_key_of, tracking_key_of};
 use crate::schema::answer;
 

@@ -5,6 +5,7 @@
 //! among the findings if there is nothing to check.
 
 mod finding;
+mod holds;
 mod slice;
 mod state;
 
@@ -12,7 +13,8 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 pub use finding::Finding;
-pub(crate) use slice::{Slice, check as check_slice};
+pub(crate) use finding::Slice;
+pub(crate) use slice::check as check_slice;
 pub(crate) use state::{check_balances, check_everything, check_present};
 
 /// Rows of the batches after these, as they count them: without reading the tables.

@@ -4,6 +4,7 @@
 pub(crate) mod inquiries;
 pub mod notices;
 pub(crate) mod returns;
+pub(crate) mod sealed;
 pub(crate) mod seals;
 
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! Comparisons of operating days with a rail, and the cases that they open.
 
 pub mod cases;
+pub mod difference;
 
 use std::time::Duration;
 
@@ -9,11 +10,11 @@ use sqlx::{Connection as _, PgConnection};
 use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
+use self::difference::{Counts, Difference, Direction};
 use super::records::{self, Change, Subject};
 use super::session::read_whole_tables;
 use super::transfers::parse_status;
 use crate::domain::money::Money;
-use crate::domain::reconciliation::{Counts, Difference, Direction};
 use crate::domain::transfer::{RailName, Status};
 use crate::sealing::ChainKey;
 

@@ -16,7 +16,6 @@ pub mod money;
 pub mod nudge;
 pub mod order;
 pub mod profile;
-pub mod reconciliation;
 pub mod remittance;
 pub mod risk;
 pub mod rollout;

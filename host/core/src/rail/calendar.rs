@@ -35,6 +35,13 @@ pub fn operating_date(at: OffsetDateTime) -> Date {
         .unwrap_or(today)
 }
 
+/// The operating dates of the time between two instants, `most` at most.
+pub(super) fn operating_dates(from: OffsetDateTime, to: OffsetDateTime, most: usize) -> Vec<Date> {
+    let last = operating_date(to);
+    let days = std::iter::successors(Some(operating_date(from)), |day| day.next_day()).take_while(|day| *day <= last);
+    days.filter(|day| is_business_day(*day)).take(most).collect()
+}
+
 /// The last operating date that is over.
 pub fn finished_date(now: OffsetDateTime) -> Date {
     let today = clock::mexico_city(now - REVIEW_DELAY - Duration::hours(ROLL_HOUR.into())).date();
@@ -53,7 +60,7 @@ pub(super) fn review_after(date: Date, now: OffsetDateTime) -> Option<OffsetDate
     [end(date), end(next(next(date)))].into_iter().find(|&at| at > now)
 }
 
-pub(super) fn is_business_day(day: Date) -> bool {
+fn is_business_day(day: Date) -> bool {
     !matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday) && !is_bank_holiday(day)
 }
 
@@ -161,6 +168,18 @@ mod tests {
         ] {
             assert_eq!(operating_date(at), want, "{at}");
         }
+    }
+
+    #[test]
+    fn the_dates_between_two_instants_are_business_days() {
+        let friday = datetime!(2026-11-20 12:00 -6);
+        assert_eq!(operating_dates(friday, friday, 6), [date!(2026 - 11 - 20)]);
+        let monday = datetime!(2026-11-23 18:00 -6);
+        assert_eq!(
+            operating_dates(friday, monday, 6),
+            [date!(2026 - 11 - 20), date!(2026 - 11 - 23), date!(2026 - 11 - 24)]
+        );
+        assert_eq!(operating_dates(friday, friday + Duration::days(60), 6).len(), 6);
     }
 
     #[test]

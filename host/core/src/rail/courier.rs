@@ -13,9 +13,8 @@ use time::Date;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::calendar::{is_business_day, operating_date};
-use super::incoming::OrderNotice;
-use super::{Notification, Payment, PaymentStatus, Rail, RailError};
+use super::calendar::{operating_date, operating_dates};
+use super::{Notification, OrderNotice, Payment, PaymentStatus, Rail, RailError};
 use crate::clock::{CLOCK_SKEW_MAX, Clock};
 use crate::db::barrier::Barrier;
 use crate::db::payments::inquiries::{self, Noticed};
@@ -223,7 +222,7 @@ impl Courier {
     async fn find(&self, due: &DuePayment) -> Result<Option<(PaymentStatus, Date)>, RailError> {
         let payment = &due.payment;
         let now = self.clock.now();
-        let others = possible_dates(payment.created_at, now);
+        let others = operating_dates(payment.created_at, now, DATES_MAX + 1);
         // On an earlier day it may have been sent without a trace here, if somebody removed that.
         if !due.may_be_known() && others.len() <= 1 {
             return Ok(None);
@@ -368,41 +367,7 @@ fn report_of(status: &PaymentStatus) -> Option<(Report, Option<Reason>)> {
     }
 }
 
-/// The operating dates for which a payment can have been sent between two instants, one more than [`DATES_MAX`] at
-/// most.
-fn possible_dates(from: time::OffsetDateTime, to: time::OffsetDateTime) -> Vec<Date> {
-    let mut dates = Vec::new();
-    let mut day = operating_date(from);
-    let last = operating_date(to);
-    while day <= last && dates.len() <= DATES_MAX {
-        if is_business_day(day) {
-            dates.push(day);
-        }
-        let Some(next) = day.next_day() else { break };
-        day = next;
-    }
-    dates
-}
-
 pub(super) fn retry_after(attempts: i32) -> Duration {
     let doublings = u32::try_from(attempts).unwrap_or(0).min(20);
     RETRY_AFTER_MIN.saturating_mul(1 << doublings).min(RETRY_AFTER_MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use time::macros::{date, datetime};
-
-    #[test]
-    fn the_possible_dates_are_the_business_days_between() {
-        let friday = datetime!(2026-11-20 12:00 -6);
-        assert_eq!(possible_dates(friday, friday), [date!(2026 - 11 - 20)]);
-        let monday = datetime!(2026-11-23 18:00 -6);
-        assert_eq!(
-            possible_dates(friday, monday),
-            [date!(2026 - 11 - 20), date!(2026 - 11 - 23), date!(2026 - 11 - 24)]
-        );
-        assert_eq!(possible_dates(friday, friday + time::Duration::days(60)).len(), DATES_MAX + 1);
-    }
 }

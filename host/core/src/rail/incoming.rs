@@ -7,7 +7,7 @@ use tokio::time::timeout;
 
 use super::calendar::operating_date;
 use super::courier::{Courier, REPLY_TIME_MAX, WORKERS, retry_after};
-use super::{Incoming, IncomingOrder, IncomingStatus, OrderKey, RailError};
+use super::{Incoming, IncomingOrder, IncomingStatus, OrderKey, OrderNotice, RailError};
 use crate::clock::CLOCK_SKEW_MAX;
 use crate::db::payments::notices::{self, DueNotice};
 use crate::db::session::within;
@@ -23,17 +23,6 @@ const UNKNOWN_TIME_MAX: time::Duration = time::Duration::minutes(10);
 /// How long the rail is asked about an order that it says nothing certain about. After that it is found in the list of its
 /// day.
 const UNCLEAR_TIME_MAX: time::Duration = time::Duration::days(1);
-
-/// What became of a notice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OrderNotice {
-    /// Or an earlier one was, or its order is in the ledger.
-    Kept,
-    /// No notice has such a key: its date is far from today, or it is malformed.
-    Refused,
-    /// Too many wait: the rail must send it again.
-    Full,
-}
 
 impl Courier {
     /// Makes an inquiry about an order due, durably.

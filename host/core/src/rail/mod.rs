@@ -22,9 +22,9 @@ use std::pin::Pin;
 use time::Date;
 use tokio::sync::mpsc;
 
+pub use crate::db::reconciliations::difference::Direction;
 pub use crate::domain::incoming::{IncomingOrder, OrderKey};
 use crate::domain::money::Money;
-pub use crate::domain::reconciliation::Direction;
 pub use crate::domain::transfer::Payment;
 pub use calendar::{finished_date, operating_date};
 
@@ -50,6 +50,17 @@ pub enum Notification {
     },
     /// There is an order to this bank.
     Incoming(OrderKey),
+}
+
+/// What became of a notice of an order to this bank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OrderNotice {
+    /// Or an earlier one was, or its order is in the ledger.
+    Kept,
+    /// No notice has such a key: its date is far from today, or it is malformed.
+    Refused,
+    /// Too many wait: the rail must send it again.
+    Full,
 }
 
 /// An order to this bank.

@@ -19,9 +19,9 @@ use self::comparison::Comparison;
 use super::calendar::{finished_date, operating_date};
 use super::courier::{Courier, REPLY_TIME_MAX};
 use super::{Incoming, IncomingStatus, OrderKey, Page};
+use crate::db::reconciliations::difference::{Difference, Direction, Remedy};
 use crate::db::reconciliations::{self, Due, Waiting};
 use crate::db::session::{checked_time, within};
-use crate::domain::reconciliation::{Difference, Direction, Remedy};
 use crate::domain::transfer::RailName;
 
 /// Pause between two looks for comparisons that are due.

@@ -8,12 +8,12 @@ use super::reconciliation::id_of;
 use super::{Payment, PaymentStatus};
 use crate::db::payments::{SeenPayment, seals};
 use crate::db::reconciliations::cases::{self, Case};
+use crate::db::reconciliations::difference::{Difference, Direction, Finding, Side};
 use crate::db::session::within;
 use crate::domain::account_number::normalise;
 use crate::domain::banks;
 use crate::domain::clabe::Clabe;
 use crate::domain::money::Money;
-use crate::domain::reconciliation::{Difference, Direction, Finding, Side};
 use crate::domain::remittance::Remittance;
 use crate::ledger::{ByHand, Command, LedgerError, LostPayee, Outcome, Recover, is_own_tracking_key};
 

@@ -27,7 +27,7 @@ use anyhow::anyhow;
 use hyper::StatusCode;
 use time::Date;
 
-use self::client::{Client, Method, Reply};
+use self::client::{Client, LIST, Method, Reply};
 use self::inquiry::{Inquiry, RECEIVED, SENT};
 use self::order::Order;
 use self::payee::Unsendable;
@@ -40,7 +40,6 @@ use crate::clock::Clock;
 const REGISTER: &str = "/speiws/rest/ordenPago/registra";
 const RETURN: &str = "/speiws/rest/ordenPago/retornaOrden";
 const INQUIRE: &str = "/efws/API/consultaOrden";
-const LIST: &str = "/efws/API/V2/conciliacion";
 
 pub struct Stp {
     participant: Participant,

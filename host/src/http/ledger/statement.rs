@@ -3,24 +3,25 @@
 
 mod camt;
 mod csv;
+mod summary;
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
-use time::{Date, Duration, OffsetDateTime};
+use time::{Date, Duration};
 use uuid::Uuid;
 
+use self::summary::Statement;
 use crate::app::App;
 use crate::auth::User;
-use crate::clock::{mexico_city_at, mexico_city_date};
-use crate::db::accounts::{Account, find_account};
+use crate::clock::mexico_city_date;
+use crate::db::accounts::find_account;
 use crate::db::connections::{AcquireError, Connections};
 use crate::db::entries::{self as table, Entry, Span};
 use crate::db::holders;
 use crate::domain::accessibility::Language;
-use crate::domain::money::Money;
 use crate::domain::text_enum;
 use crate::http::assistance::scores::preferred_language;
 use crate::http::error::Error;
@@ -58,31 +59,6 @@ request! {
 pub(crate) struct Wanted {
     day: Date,
     format: Format,
-}
-
-/// What a statement says besides its entries.
-struct Statement {
-    /// Of this very message.
-    id: Uuid,
-    account: Account,
-    /// Verified by the bank.
-    holder: Option<String>,
-    day: Date,
-    made_at: OffsetDateTime,
-    /// Whether no further entries can appear.
-    is_final: bool,
-    span: Span,
-    opening: Money,
-    closing: Money,
-    language: Language,
-}
-
-impl Statement {
-    /// When the day begins, and when the next one does.
-    fn bounds(day: Date) -> (OffsetDateTime, OffsetDateTime) {
-        let begin = mexico_city_at(day, 0);
-        (begin, begin + Duration::DAY)
-    }
 }
 
 impl Format {

@@ -4,8 +4,8 @@ use sqlx::{Connection as _, PgConnection};
 use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
+use super::difference::Difference;
 use crate::db::records::{self, Change, Subject};
-use crate::domain::reconciliation::Difference;
 use crate::domain::transfer::RailName;
 use crate::sealing::ChainKey;
 

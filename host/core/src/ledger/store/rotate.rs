@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::contract::Fate;
 use super::retired::{self, RetiredKey};
 use super::{fate, key, lease, origins};
-use crate::db::payments::seals;
+use crate::db::payments::sealed;
 use crate::db::records::{self, Change, Head, Heads, RECORDS};
 use crate::db::{beneficiaries, limits, session};
 use crate::ledger::writer::Writer;
@@ -104,7 +104,7 @@ pub async fn rotate(
     retired::insert(&mut transaction, &retired).await?;
     let closing_record = retired.change("retire");
     records::append(&mut transaction, old, closing_record, cause.at).await?;
-    seals::renew(&mut transaction, new).await?;
+    sealed::renew(&mut transaction, new).await?;
     limits::renew_seals(&mut transaction, new).await?;
     beneficiaries::renew_seals(&mut transaction, new).await?;
     key::rebind(&mut transaction, &next, cause.at).await?;
@@ -168,7 +168,7 @@ async fn reseal(db: &mut PgConnection, old: &ChainKey, by: &str) -> Result<Vec<C
     for chain_id in origins::unannounced(db).await? {
         proof.add(format!("no record says where chain {chain_id} began"));
     }
-    for transfer_id in seals::broken(db, old).await? {
+    for transfer_id in sealed::broken(db, old).await? {
         proof.add(format!("payment {transfer_id}: it was altered"));
     }
     match proof.complaints.into_iter().next() {

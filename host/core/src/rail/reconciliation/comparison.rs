@@ -8,9 +8,9 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use crate::db::reconciliations::LedgerLine;
+use crate::db::reconciliations::difference::{Counts, DIFFERENCES_MAX, Difference, Direction, Finding, Remedy, Side};
 use crate::domain::account_number::normalise;
 use crate::domain::money::Money;
-use crate::domain::reconciliation::{Counts, DIFFERENCES_MAX, Difference, Direction, Finding, Remedy, Side};
 use crate::domain::transfer::Status;
 use crate::rail::{Incoming, IncomingStatus, Line, PaymentStatus};
 

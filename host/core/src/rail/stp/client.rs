@@ -8,7 +8,6 @@ use hyper::body::Bytes;
 use hyper::header::CONTENT_TYPE;
 use tracing::Instrument as _;
 
-use super::LIST;
 use super::settings::SettingsError;
 use crate::client::{self, ExchangeError, Transport};
 use crate::rail::RailError;
@@ -20,6 +19,9 @@ pub(super) use hyper::Method;
 /// SPEI guarantees delivery within 30 seconds; an order that STP has not acknowledged in half that time needs an
 /// inquiry.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Path of lists of orders.
+pub(super) const LIST: &str = "/efws/API/V2/conciliacion";
 
 /// Longest list of a day's orders that is read: a page of some thousand orders.
 const LIST_BYTES_MAX: usize = 8 << 20;

@@ -6,7 +6,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use time::Duration;
 
-use super::Statement;
+use super::summary::Statement;
 use crate::clock::{mexico_city_date, timestamp};
 use crate::db::entries::Entry;
 use crate::domain::account_number::{self, Kind, normalise};

@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 
-use super::Statement;
+use super::summary::Statement;
 use crate::clock::{mexico_city_at, mexico_city_date};
 use crate::db::entries::Entry;
 use crate::domain::accessibility::Language;

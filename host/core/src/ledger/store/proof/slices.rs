@@ -16,7 +16,7 @@ use super::report::{Heads, Proof};
 use super::rows;
 use super::watch::Watch;
 use crate::db::audit::{self, Finding, Slice};
-use crate::db::payments::seals;
+use crate::db::payments::sealed;
 use crate::db::records::proof::SLICE_ROWS;
 use crate::db::records::{self, is_of_records};
 use crate::db::session::{self, read};
@@ -87,7 +87,7 @@ pub async fn prove_with(
     }
     let closed = retired::closed(&retired);
     proof.retired = retired;
-    for transfer_id in seals::broken(db, key).await? {
+    for transfer_id in sealed::broken(db, key).await? {
         proof.records.add(format!("payment {transfer_id}: it was altered"));
     }
     let mut walk = Walk::new(keys, &announced, &accepted, &closed);

@@ -1,3 +1,5 @@
+//! What a comparison finds, order by order.
+
 use proptest::prelude::*;
 
 use super::*;
