@@ -222,7 +222,7 @@ async fn tampering_before_the_heads_is_left_to_a_full_verification(db: PgPool) {
         "update entry set balance_after = balance_after + 1 where seq = 2",
         "update ledger_batch set batch_id = gen_random_uuid() where seq = 5",
         "update audit_record set actor = 'eva' where seq = 2",
-        "update hold set beneficiary_name = 'eva' where seq = 13",
+        "update hold set beneficiary_name = 'eva' where seq = 17",
         "update beneficiary set account_number = '9'",
     ] {
         let mut transaction = db.begin().await.unwrap();

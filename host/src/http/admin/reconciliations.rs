@@ -112,6 +112,7 @@ pub(crate) async fn request_reconciliation(
     let now = app.now(&mut db).await?;
     let by = &operator.person.name;
     table::request(&mut db, app.clock.new_id(), (rail, date), Some(by), now).await?;
+    drop(db);
     audit::done(Event::ReconciliationRequested, by, &date);
     read(&app, date).await
 }
