@@ -16,6 +16,7 @@ pub enum Sinks {
         /// `webhook`, or `nats` for a stream of JetStream
         kind: String,
         /// For example https://events.example.com/caudal or tls://nats.example.com:4222
+        #[arg(id = "destination", value_name = "URL")]
         url: String,
         /// Types of events, or what types begin with [default: all]
         #[arg(long, value_delimiter = ',')]
