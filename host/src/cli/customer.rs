@@ -147,5 +147,5 @@ pub(super) async fn account_id(api: &AdminApi, named: &str) -> Result<Uuid> {
     let customer = look_up(api, "accountNumber", named).await?;
     let has_it = |it: &&Value| it["accountNumber"].as_str().and_then(Clabe::read) == Some(clabe);
     let id = items(&customer, "accounts").iter().find(has_it).and_then(|it| it["id"].as_str()?.parse().ok());
-    id.with_context(|| format!("no account was issued the number {named}"))
+    id.with_context(|| format!("the bank has issued no account with the number {named}"))
 }

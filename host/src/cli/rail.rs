@@ -69,7 +69,7 @@ pub(super) async fn receive(common: &Common, order: ReceiveOrder) -> Result<Exit
     };
     let tracking_key = text(&sent["trackingKey"]);
     if sent["isIssued"] != true {
-        bail!("the bank issued no account the number {to}: {tracking_key} is sent back");
+        bail!("the bank has issued no account with the number {to}: {tracking_key} is sent back");
     }
     print(&tracking_key)?;
     Ok(ExitCode::SUCCESS)

@@ -55,7 +55,7 @@ pub(super) async fn run(common: &Common, reconcile: Reconcile) -> Result<ExitCod
             print_json(&report)?;
         }
         ReportFormat::Csv => print(csv(&differences)?.trim_end())?,
-        ReportFormat::Table if report["madeAt"].is_null() => print("the day was not compared yet")?,
+        ReportFormat::Table if report["madeAt"].is_null() => print("the day has not been compared yet")?,
         ReportFormat::Table => {
             let count = |name: &str| text(&report[name]);
             print(&format!(

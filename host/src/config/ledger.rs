@@ -139,13 +139,13 @@ pub struct ReceiveOrder {
     /// Amount in MXN, for example 100.00
     #[arg(long)]
     pub amount: String,
-    /// Who sends it
+    /// Name of the sender
     #[arg(long)]
     pub from_name: Option<String>,
-    /// From which account number
+    /// Account number of the sender
     #[arg(long)]
     pub from_number: Option<String>,
-    /// From which bank, for example Banorte [default: BBVA]
+    /// Bank of the sender, for example Banorte [default: BBVA]
     #[arg(long)]
     pub from_bank: Option<String>,
     /// What the sender tells the payee

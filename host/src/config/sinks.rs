@@ -8,7 +8,7 @@ use super::token::Admin;
 /// Where events are delivered.
 #[derive(Debug, Subcommand)]
 pub enum Sinks {
-    /// Add a sink, and print what it shares with this bank, once
+    /// Add a sink, and print its secret; it is printed only once
     #[command(after_help = "For example: caudal sinks add webhook https://events.example.com/caudal --types \
                             mx.caudal.transfer,mx.caudal.hold. A user of NATS has the sink's id as its name and the \
                             secret as its password.")]
@@ -18,7 +18,7 @@ pub enum Sinks {
         /// For example https://events.example.com/caudal or tls://nats.example.com:4222
         #[arg(id = "destination", value_name = "URL")]
         url: String,
-        /// Types of events, or what types begin with [default: all]
+        /// Types of events, or prefixes of types [default: all]
         #[arg(long, value_delimiter = ',')]
         types: Vec<String>,
         /// Cursor to start after; 0 is the beginning [default: from now on]
@@ -27,7 +27,7 @@ pub enum Sinks {
         #[command(flatten)]
         admin: Admin,
     },
-    /// List sinks, how far they are, and how much they did not accept
+    /// List sinks, their progress, and how many events they did not accept
     List {
         /// Print JSON
         #[arg(long)]
@@ -49,7 +49,7 @@ pub enum Sinks {
     Pause(SinkOrder),
     /// Deliver to a sink again, from where it was paused
     Resume(SinkOrder),
-    /// Deliver what a sink did not accept now, or everything after a cursor again
+    /// Retry what a sink did not accept, or deliver everything after a cursor again
     Resend {
         #[command(flatten)]
         order: SinkOrder,

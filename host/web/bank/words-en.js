@@ -233,7 +233,7 @@ export default {
   "history.empty.title": "Nothing here yet",
   "history.empty": "Money that comes into this account or leaves it will appear here.",
   "history.no-account": "You need an account to have a history.",
-  "history.payer": "From",
+  "history.payer": "Sending bank",
   "history.unnamed": "No name",
   "history.accounts": "Account shown",
   "history.balance": "Balance:",

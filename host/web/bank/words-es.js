@@ -228,7 +228,7 @@ export default {
   "history.empty.title": "Todavía no hay movimientos",
   "history.empty": "Aquí verás el dinero que entre a esta cuenta y el que salga de ella.",
   "history.no-account": "Para tener movimientos necesitas una cuenta.",
-  "history.payer": "Desde",
+  "history.payer": "Banco emisor",
   "history.unnamed": "Sin nombre",
   "history.accounts": "Cuenta que se muestra",
   "history.balance": "Saldo:",

@@ -121,7 +121,7 @@ pub async fn list_freezes(db: &mut PgConnection, owner: &str, limit: i64) -> Res
     events.fetch_all(db).await
 }
 
-/// Records that an operator is about to read `data` of a customer, or looked one up in vain.
+/// Records that an operator is about to read `data` of a customer, or that a look-up found nobody.
 ///
 /// # Errors
 /// When the database fails.

@@ -210,13 +210,18 @@ pub(crate) async fn finish(
     if made.execute(&mut *transaction).await?.rows_affected() == 0 {
         return Ok(false);
     }
+    let Counts { missing_here, missing_there, different, duplicated, .. } = counts;
+    // A report that leaves some out says of no case that its difference is gone.
+    let is_whole = missing_here + missing_there + different + duplicated == differences.len() as i64;
     let ids: Vec<Uuid> = cases.iter().map(|(case_id, _)| *case_id).collect();
     let contents = cases.iter().map(|(_, difference)| json(*difference)).collect::<Result<Vec<_>, _>>()?;
     let opened = sqlx::query_scalar!(
         r#"
         insert into payment_case (case_id, rail, operating_date, difference, opened_at)
         select case_id, $1, $2, difference, $3 from unnest($4::uuid[], $5::jsonb[]) as n (case_id, difference)
-        on conflict do nothing
+        -- One that closed by itself is open again; what a person decided stands.
+        on conflict (case_id) do update set closed_at = null, closed_by = null, note = null
+        where payment_case.closed_by = $6 and payment_case.transfer_id is null
         returning case_id
         "#,
         rail.as_str(),
@@ -224,12 +229,13 @@ pub(crate) async fn finish(
         now,
         &ids,
         &contents,
+        RECONCILIATION,
     );
     let opened = opened.fetch_all(&mut *transaction).await?;
     let closed = sqlx::query_scalar!(
         r#"
         update payment_case set closed_at = $3, closed_by = $5, note = 'the difference is gone'
-        where rail = $1 and operating_date = $2 and closed_at is null and not case_id = any($4)
+        where rail = $1 and operating_date = $2 and closed_at is null and not case_id = any($4) and $6
         returning case_id
         "#,
         rail.as_str(),
@@ -237,6 +243,7 @@ pub(crate) async fn finish(
         now,
         &ids,
         RECONCILIATION,
+        is_whole,
     );
     let closed = closed.fetch_all(&mut *transaction).await?;
     let change = |id: Uuid, action| Change::new(Subject::PaymentCase, id, action, RECONCILIATION);

@@ -67,7 +67,7 @@ pub async fn change(
     now: OffsetDateTime,
 ) -> Result<bool, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    // The host that is at it finds its claim gone.
+    // The host that is delivering finds its claim gone.
     let due = sqlx::query!("update sink_progress set due_at = clock_timestamp() where sink_id = $1", sink_id);
     if due.execute(&mut *transaction).await?.rows_affected() == 0 {
         return Ok(false);

@@ -159,6 +159,8 @@ pub struct State {
     pub used: BTreeSet<Uuid>,
     /// The incoming orders among those.
     pub received: BTreeMap<Uuid, IncomingOrder>,
+    /// Of the tracking keys that the commands recover, those that a transfer has.
+    pub tracked: BTreeSet<String>,
     /// Those that the batch ends.
     pub holds: BTreeMap<Uuid, OwnedHold>,
     /// How often each account was frozen or unfrozen, for those that the batch freezes or unfreezes.

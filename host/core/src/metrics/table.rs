@@ -72,7 +72,7 @@ table! {
     pool_connections: Gauges<1> = "pool_connections" ["state"], "Connections to the database";
     barrier_seconds: Histogram = "barrier_seconds" [] in DATABASE_SECONDS, "Time until the replicas confirm what was read";
     outbox_lag: Histogram = "outbox_lag_seconds" [] in AGE_SECONDS, "Age of events when they are handed to listeners";
-    deliveries: Counters<2> = "sink_deliveries" ["kind", "result"], "Events sent to sinks, by what they answered";
+    deliveries: Counters<2> = "sink_deliveries" ["kind", "result"], "Events sent to sinks, by the sink's answer";
     oldest_undelivered: Gauge = "sink_oldest_timestamp_seconds" [], "When the oldest event happened that an active sink has not accepted, across all hosts; 0 if there is none";
     outbox_failures: Counter = "outbox_failures" [], "Polls for new events that failed";
 

@@ -182,7 +182,7 @@ const ACTIONS: &[(&str, &str, &str)] = &[
     ("approval", "withdraw", "withdrawn"),
 ];
 
-/// `None` for records of what is no event.
+/// `None` for records that are not events.
 pub(super) fn of_record(it: Recorded) -> Option<Envelope> {
     let (by, time, action) = (it.actor, it.recorded_at, it.action);
     if it.subject == "schedule" {

@@ -218,7 +218,7 @@ impl Courier {
     }
 
     /// Asks about a payment that the rail may have, and for which day it was sent. `None` if the rail does not have it,
-    /// whichever day that was.
+    /// on any day.
     async fn find(&self, due: &DuePayment) -> Result<Option<(PaymentStatus, Date)>, RailError> {
         let payment = &due.payment;
         let now = self.clock.now();

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use uuid::{Builder, Uuid};
 
 use self::comparison::Comparison;
-use super::calendar::{finished_date, operating_date};
+use super::calendar::{finished_date, operating_date, operating_dates};
 use super::courier::{Courier, REPLY_TIME_MAX};
 use super::{Incoming, IncomingStatus, OrderKey, Page};
 use crate::db::reconciliations::difference::{Difference, Direction, Remedy};
@@ -34,6 +34,9 @@ const CLAIM: Duration = Duration::from_secs(600);
 /// When a comparison is abandoned, so that it never ends after its claim.
 const WORK_TIME_MAX: Duration = Duration::from_secs(540);
 
+/// How far back days are requested that no host requested in time. After a longer outage an operator does.
+const DAYS_BACK: time::Duration = time::Duration::days(30);
+
 /// Longest wait for a page of the rail's list.
 const PAGE_TIME_MAX: Duration = Duration::from_secs(60);
 
@@ -44,9 +47,10 @@ impl Courier {
     pub(super) async fn reconcile(&self) {
         let mut every = tokio::time::interval(LOOK_EVERY);
         every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut requested = None;
         loop {
             every.tick().await;
-            let due = match self.claim_due_day().await {
+            let due = match self.claim_due_day(&mut requested).await {
                 Ok(Some(due)) => due,
                 Ok(None) => continue,
                 Err(error) => {
@@ -62,22 +66,31 @@ impl Courier {
         }
     }
 
-    async fn claim_due_day(&self) -> Result<Option<Due>, sqlx::Error> {
+    /// Requests the days that are over, once this host starts and after each, and claims one that is due.
+    async fn claim_due_day(&self, requested: &mut Option<Date>) -> Result<Option<Due>, sqlx::Error> {
+        let mut last = None;
         let claim = async |db: &mut sqlx::PgConnection| {
             let now = checked_time(db, &self.clock).await?;
             let date = finished_date(now);
             // The simulated rail has no days. What was there before the ledger is not the ledger's.
             let since = reconciliations::ledger_since(db).await?.map(operating_date);
-            if self.name == RailName::Stp && since.is_some_and(|since| since < date) {
-                let id = id_of(&format!("caudal day 1|{}|{date}", self.name));
-                reconciliations::request(db, id, (self.name, date), None, now).await?;
+            if self.name == RailName::Stp && *requested != Some(date) {
+                let days = operating_dates(now - DAYS_BACK, now, usize::MAX).into_iter();
+                for day in days.filter(|day| *day <= date && since.is_some_and(|since| since < *day)) {
+                    let id = id_of(&format!("caudal day 1|{}|{day}", self.name));
+                    reconciliations::request(db, id, (self.name, day), None, now).await?;
+                }
             }
+            last = Some(date);
             let Waiting { due_since, cases } = reconciliations::measure(db, self.name).await?;
             self.metrics.payment_cases.set(cases);
             self.metrics.reconciliation_due.set(due_since.map_or(0, time::OffsetDateTime::unix_timestamp));
             reconciliations::claim(db, self.name, (self.clock.fixed_at(), CLAIM)).await
         };
-        self.barrier.confirmed(async { within(self.db.acquire().await?, REPLY_TIME_MAX, claim).await }).await
+        let due = async { within(self.db.acquire().await?, REPLY_TIME_MAX, claim).await };
+        let due = self.barrier.confirmed(due).await?;
+        *requested = last;
+        Ok(due)
     }
 
     async fn compare(&self, due: &Due) -> anyhow::Result<()> {

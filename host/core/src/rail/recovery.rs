@@ -59,10 +59,14 @@ impl Courier {
         let Ok(amount) = Money::parse_amount(amount) else { return refused("Its amount is not valid.") };
         let mut db = self.db.acquire().await?;
         let issued = sender_number.as_deref().and_then(Clabe::read).map(Clabe::body);
-        let account_id = match (account_id, issued) {
-            (None, Some(issued)) => cases::account_with(&mut db, issued).await?,
-            (account_id, _) => account_id,
+        let senders = match issued {
+            Some(issued) => cases::account_with(&mut db, issued).await?,
+            None => None,
         };
+        if account_id.zip(senders).is_some_and(|(named, senders)| named != senders) {
+            return refused("The sender's number is another account's.");
+        }
+        let account_id = account_id.or(senders);
         let Some(account_id) = account_id else {
             return refused("The bank issued no account with the sender's number: name the account.");
         };

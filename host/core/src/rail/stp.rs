@@ -128,7 +128,7 @@ impl Rail for Stp {
             let (company, date) = (&self.participant.company, self.past(key.operating_date));
             let inquiry = Inquiry::new(company, RECEIVED, &key.tracking_key, date);
             let reply = self.client.exchange(Method::POST, INQUIRE, inquiry.signed(&self.key)?).await?;
-            incoming::found(&reply, key, company)
+            incoming::found(&reply, key, date, company)
         })
     }
 
@@ -147,9 +147,10 @@ impl Rail for Stp {
     fn list(&self, date: Date, direction: Direction, page: u32) -> RailFuture<'_, Page> {
         Box::pin(async move {
             let kind = if direction == Direction::Sent { SENT } else { RECEIVED };
-            let inquiry = Inquiry::list(&self.participant.company, kind, self.past(date), page);
+            let asked = self.past(date);
+            let inquiry = Inquiry::list(&self.participant.company, kind, asked, page);
             let reply = self.client.exchange(Method::POST, LIST, inquiry.signed(&self.key)?).await?;
-            incoming::listed(&reply, (date, direction, page), &self.participant.company)
+            incoming::listed(&reply, (asked, direction, page), &self.participant.company)
         })
     }
 }

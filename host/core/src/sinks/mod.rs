@@ -156,7 +156,7 @@ impl Sinks {
         let mut items: Vec<_> = undelivered.into_iter().map(Item::again).collect();
         let (mut cursor, mut is_end) = (None, true);
         if room > 0 {
-            // Whoever can write to the table can only make the sink miss or repeat events.
+            // A forged cursor in the table can only make the sink miss or repeat events.
             let from = claimed.sink.cursor.parse::<Cursor>().unwrap_or_default();
             let page = self.outbox.page(&from, &Filter::stored(claimed.sink.types.clone())).await?;
             is_end = page.is_end;

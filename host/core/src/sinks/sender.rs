@@ -72,7 +72,7 @@ pub fn check_url(kind: Kind, url: &str) -> Result<(), &'static str> {
     })
 }
 
-/// What a sink and this bank share, as it is given to whoever runs the sink.
+/// What a sink and this bank share, as it is given to the sink's operator.
 pub fn secret_of(key: &ChainKey, sink_id: Uuid) -> String {
     format!("whsec_{}", STANDARD.encode(key.sink_secret(sink_id)))
 }

@@ -124,7 +124,7 @@ fn read(fields: &mut Fields) -> Option<(Quoted, &'static str)> {
     match quoted[..] {
         [] => fields.refuse("user", "required", "is required, or accountNumber or trackingKey in its place"),
         [_] => {}
-        [_, second, ..] => fields.refuse(second, "conflict", "is one too many: look up by one of these at a time"),
+        [_, second, ..] => fields.refuse(second, "conflict", "is not allowed here: look up by only one of these"),
     }
     if let Some(number) = account_number {
         let number = Clabe::read(&number);

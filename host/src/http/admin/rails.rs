@@ -43,7 +43,7 @@ answer! {
     }
 }
 
-/// It takes the way of every order: the rail notifies the host, which asks, credits the account or sends it back.
+/// It is handled like any other order: the rail notifies the host, which asks, credits the account or sends it back.
 pub(crate) async fn receive(
     State(app): State<App>,
     _operator: LedgerOperator,

@@ -201,6 +201,9 @@ pub(super) async fn book(
         Err(Outcome::Refused(Refusal::NotCovered)) => Err(Error::NotBookable(
             "The account does not cover it: credit it from the bank's own funds first, or close the case.".to_owned(),
         )),
+        Err(Outcome::Refused(Refusal::KeyReused)) => Err(Error::NotBookable(
+            "The ledger has a payment with this tracking key: compare the day again.".to_owned(),
+        )),
         Err(outcome) => Err(outcome.into()),
     }
 }

@@ -86,7 +86,7 @@ subjects! {
     ),
     /// A credit that an operator asked for. It has no row but its transfer: the key of the record says it all.
     Funding = "funding": None,
-    /// A customer whom an operator looked up, or what was looked up in vain. Like a credit, it is all in the key.
+    /// A customer whom an operator looked up, or a look-up that found nobody. Like a credit, it is all in the key.
     LookUp = "look-up": None,
     /// An action that takes two operators.
     Approval = "approval": many("approval", Key::Uuid("approval_id")),

@@ -24,6 +24,10 @@ impl Run<'_> {
         if self.state.used.contains(&transfer_id) {
             return Outcome::IdTaken;
         }
+        let mut made = self.batch.transfers.iter().filter_map(|new| new.transfer.spei_reference.as_ref());
+        if self.state.tracked.contains(&tracking_key) || made.any(|key| *key == tracking_key) {
+            return Refusal::KeyReused.into();
+        }
         let debit = (account_id, CUSTOMER_STRIPE);
         match self.state.balances.get(&debit) {
             Some(balance) if balance.frozen => return Refusal::AccountFrozen.into(),

@@ -79,6 +79,18 @@ async fn load_used(db: &mut PgConnection, commands: &[Command], state: &mut Stat
         &ids,
     );
     state.used.extend(used.fetch_all(&mut *db).await?);
+    let recovered = commands.iter().filter_map(|command| match command {
+        Command::Recover(recover) => Some(recover.tracking_key.clone()),
+        _ => None,
+    });
+    let recovered: Vec<String> = recovered.collect();
+    if !recovered.is_empty() {
+        let tracked = sqlx::query_scalar!(
+            r#"select spei_reference as "key!" from transfer where spei_reference = any($1) and kind = 'spei'"#,
+            &recovered,
+        );
+        state.tracked.extend(tracked.fetch_all(&mut *db).await?);
+    }
     let incoming = commands.iter().filter_map(Command::incoming).map(IncomingOrder::transfer_id);
     let known: Vec<Uuid> = incoming.filter(|id| state.used.contains(id)).collect();
     if known.is_empty() {

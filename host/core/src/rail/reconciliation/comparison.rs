@@ -100,7 +100,7 @@ impl Entry {
             // The rail refused to take it.
             (Direction::Sent, State::Failed) => None,
             (Direction::Sent, State::Pending) => Some(Remedy::Inquiry),
-            // The courier is at it.
+            // The courier is still processing it.
             (Direction::Received, State::Pending) => Some(Remedy::None),
             _ => Some(Remedy::Decision),
         }

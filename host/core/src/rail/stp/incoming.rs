@@ -49,15 +49,16 @@ struct Order<'a> {
 }
 
 impl Order<'_> {
-    /// `date` is the one that was asked about, which not every answer repeats.
-    fn incoming(&self, company: &str, date: Date) -> Result<Incoming, RailError> {
+    /// `asked` is the date in the request, which not every answer repeats. Without either, nobody vouches for the day: a
+    /// notice may name another one, under which the order would be entered a second time.
+    fn incoming(&self, company: &str, asked: Option<Date>) -> Result<Incoming, RailError> {
         let unclear = |what: &str| RailError::Undecided(anyhow!("STP has an order to this bank {what}"));
         if !is_same(&self.company, company) {
             return Err(unclear("with a different company"));
         }
         let order = IncomingOrder {
             tracking_key: self.tracking_key.trim().to_owned(),
-            operating_date: if self.date.is_null() { Some(date) } else { text::read_date(&self.date) }
+            operating_date: if self.date.is_null() { asked } else { text::read_date(&self.date) }
                 .ok_or_else(|| unclear("without a valid operating date"))?,
             institution: text::read_institution(&self.institution)
                 .ok_or_else(|| unclear("without a valid institution"))?,
@@ -95,9 +96,14 @@ impl Order<'_> {
 }
 
 /// `None` if STP does not have the order.
-pub(super) fn found(reply: &Reply, key: &OrderKey, company: &str) -> Result<Option<Incoming>, RailError> {
+pub(super) fn found(
+    reply: &Reply,
+    key: &OrderKey,
+    asked: Option<Date>,
+    company: &str,
+) -> Result<Option<Incoming>, RailError> {
     let Some(order) = consulted::<Order<'_>>(reply).map_err(RailError::Unknown)? else { return Ok(None) };
-    let incoming = order.incoming(company, key.operating_date)?;
+    let incoming = order.incoming(company, asked)?;
     // STP looks for the tracking key only, which another bank may have used on that day.
     if incoming.order.key() != *key {
         return Err(RailError::Undecided(anyhow!("STP has another order with that tracking key")));
@@ -118,7 +124,7 @@ struct Listed<'a> {
 
 pub(super) fn listed(
     reply: &Reply,
-    (date, direction, page): (Date, Direction, u32),
+    (asked, direction, page): (Option<Date>, Direction, u32),
     company: &str,
 ) -> Result<Page, RailError> {
     let listed = read_listed(reply).map_err(RailError::Unknown)?;
@@ -127,7 +133,7 @@ pub(super) fn listed(
         let order: Order<'_> = object(order.get().as_bytes()).map_err(|error| RailError::Unknown(error.into()))?;
         let line = match direction {
             Direction::Sent => order.sent(),
-            Direction::Received => order.incoming(company, date).ok().map(Line::Received),
+            Direction::Received => order.incoming(company, asked).ok().map(Line::Received),
         };
         lines.push(line.unwrap_or_else(|| Line::Unclear { tracking_key: order.tracking_key.trim().to_owned() }));
     }

@@ -11,7 +11,7 @@ use crate::domain::money::Money;
 
 /// What a statement says besides its entries.
 pub(super) struct Statement {
-    /// Of this very message.
+    /// Of this message.
     pub(super) id: Uuid,
     pub(super) account: Account,
     /// Verified by the bank.

@@ -55,7 +55,7 @@ fn what_follows_depends_on_what_both_sides_say() {
         }
         let (_, found) = compare(&here, Vec::new());
         assert_eq!(found.first().map(|it| it.remedy), if_missing, "{status}");
-        // Another amount is for a person, and so is what nobody understands.
+        // A different amount needs a person, and so does an unknown status.
         for line in [theirs(1, 6, Settled), Line::Unclear { tracking_key: "CAUD1".to_owned() }] {
             assert_eq!(compare(&here, vec![line]).1[0].remedy, Remedy::Decision);
         }
