@@ -9,6 +9,7 @@ use sqlx::PgPool;
 use uuid::Uuid;
 
 use crate::harness::{CLABE, Client, Options, TestApp};
+use crate::stp::wait;
 
 /// Decides at once and notifies once.
 pub(crate) const PROMPT: Behaviour = Behaviour {
@@ -154,13 +155,18 @@ async fn a_final_status_survives_later_reports(db: PgPool) {
         (Report::Returned, Outcome::StatusUnchanged(Completed)),
         (Report::Settled, Outcome::StatusUnchanged(Completed)),
     ];
+    let handed_over = async |payments| {
+        wait("it is handed over", async || app.count("select count(*) from rail_order").await == payments).await;
+    };
     let id = ana.transfer(&from, &to, "10").await.id();
+    handed_over(1).await;
     for (report_kind, outcome) in rows {
         assert_eq!(report(&app, &id, &from, report_kind).await, outcome);
         app.assert_sound().await;
     }
-    for first in [Report::Rejected, Report::Returned] {
+    for (payments, first) in [(2, Report::Rejected), (3, Report::Returned)] {
         let id = ana.transfer(&from, &to, "10").await.id();
+        handed_over(payments).await;
         assert_eq!(report(&app, &id, &from, first).await, Outcome::StatusChanged(Failed));
         for later in [Report::Settled, Report::Rejected, Report::Returned] {
             assert_eq!(report(&app, &id, &from, later).await, Outcome::StatusUnchanged(Failed));

@@ -53,7 +53,7 @@ fn an_operator_finds_what_customers_quote_and_a_second_one_approves() {
     let user = found.split(',').next().unwrap().to_owned();
     assert!(found.contains(&format!("\n{id}  {number}  checking")) && found.contains("\nTRANSACTION"), "{found}");
     let found = ask(&["customer", "--tracking-key", sent["speiReference"].as_str().unwrap(), "--limit", "1"], 0);
-    assert!(found.contains(&format!("\nPAYMENT {:27}  TYPE", "")), "{found}");
+    assert!(found.contains(&format!("\nPAYMENT {:28}  TYPE", "")), "{found}");
     assert!(found.contains(sent["id"].as_str().unwrap()) && found.contains("the first 1 transactions"), "{found}");
     let json: Value = serde_json::from_str(&ask(&["customer", "--user", &user, "--json"], 0)).unwrap();
     assert_eq!((&json["accounts"][0]["id"], &json["transactions"][0]["id"]), (&account["id"], &sent["id"]));

@@ -42,8 +42,6 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     ("ledger_batch", "insert", Reads),
     ("transfer", "insert, update (status)", Reads),
     ("transfer_event", "insert", Reads),
-    // The ledger reads an incoming order that it has already as one value.
-    ("transfer_row", "", Ignores),
     // Chains, and what keeps them in order. A key is replaced by the owner only.
     ("audit_head", "update (seq, hash)", Reads),
     ("audit_record", "insert", Reads),

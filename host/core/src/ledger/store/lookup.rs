@@ -9,14 +9,13 @@ use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::db::transfers::parse_status;
+use crate::db::transfers::{parse_status, read_remittance};
 use crate::domain::account_number::normalise;
 use crate::domain::incoming::IncomingOrder;
 use crate::domain::money::Money;
 use crate::domain::transfer::Kind;
 use crate::ledger::batch::{Context, ReportedTransfer, State};
 use crate::ledger::command::Command;
-use crate::ledger::rows::TransferRow;
 use crate::ledger::writer::Writer;
 use crate::sealing::ChainKey;
 
@@ -96,11 +95,29 @@ async fn load_used(db: &mut PgConnection, commands: &[Command], state: &mut Stat
     if known.is_empty() {
         return Ok(());
     }
-    let rows = sqlx::query_scalar!(
-        r#"select t as "it!: TransferRow" from transfer_row t where transfer_id = any($1)"#,
+    let rows = sqlx::query!(
+        r#"
+        select transfer_id, spei_reference as "tracking_key!", operating_date as "operating_date!",
+            payer_institution as "institution!", amount, payer_name, payer_account_number, beneficiary_name,
+            beneficiary_account_number as "payee_number!", concept, numeric_reference
+        from transfer where transfer_id = any($1) and kind = 'received'
+        "#,
         &known,
     );
-    let orders = rows.fetch_all(db).await?.into_iter().filter_map(|row| Some((row.transfer_id, row.order()?)));
+    let orders = rows.fetch_all(db).await?.into_iter().map(|row| {
+        let order = IncomingOrder {
+            tracking_key: row.tracking_key,
+            operating_date: row.operating_date,
+            institution: row.institution.unsigned_abs(),
+            amount: Money::from_minor(row.amount),
+            payer_name: row.payer_name,
+            payer_number: row.payer_account_number,
+            payee_name: row.beneficiary_name,
+            payee_number: row.payee_number,
+            remittance: read_remittance(row.concept, row.numeric_reference),
+        };
+        (row.transfer_id, order)
+    });
     state.received.extend(orders);
     Ok(())
 }
