@@ -38,6 +38,7 @@ const PAYEES: u128 = 0xB << 64;
 
 /// A writer with a chain and users of its own, so that writers never wait for each other.
 pub(crate) struct Author {
+    db: PgPool,
     store: Postgres,
     key: ChainKey,
     writer: Writer,
@@ -53,13 +54,13 @@ pub(crate) struct Author {
 impl Author {
     /// Opens `accounts` accounts, with a payee each and money for the whole history.
     pub(crate) async fn new(db: PgPool, key: &ChainKey, number: u16, accounts: u64) -> Self {
-        let store = Postgres::open(db, key, BEGINNING).await.unwrap();
+        let store = Postgres::open(db.clone(), key, BEGINNING).await.unwrap();
         let writer = store.acquire(Uuid::from_u128(number.into()), BEGINNING).await.unwrap();
         let random = Random::new(number.into());
         let (number, now) = (u128::from(number), BEGINNING);
         let key = key.clone();
         let mut author =
-            Self { store, key, writer, state: State::default(), random, number, accounts, batches: 0, now };
+            Self { db, store, key, writer, state: State::default(), random, number, accounts, batches: 0, now };
         let stripe = writer.stripe;
         for account in [FUNDING_ACCOUNT, SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT] {
             let overdraft = Balance::empty(Money::from_minor(i64::MIN + 1));
@@ -115,6 +116,10 @@ impl Author {
         let batch = self.commit(&orders, rail).await;
         if is_pending {
             let reports: Vec<_> = batch.transfers.iter().map(|new| self.report(&new.transfer, &new.owner)).collect();
+            // As a courier does before a rail decides.
+            let hand_over = "insert into rail_order (transfer_id, rail, operating_date, seal) \
+                             select transfer_id, rail, due_at, seal from rail_payment on conflict do nothing";
+            sqlx::query(hand_over).execute(&self.db).await.unwrap();
             self.commit(&reports, rail).await;
             self.state.transfers.clear();
         }

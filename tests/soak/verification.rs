@@ -5,7 +5,6 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use caudal::ledger::chain::ChainKey;
-use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 
 use crate::history::{Author, write};
@@ -75,13 +74,6 @@ fn verify(data: &DataDir, url: &str, arguments: &[&str]) -> String {
     printed
 }
 
-/// As a courier does before a rail decides.
-async fn hand_over(pool: &PgPool) {
-    let orders = "insert into rail_order (transfer_id, rail, operating_date, seal)
-        select transfer_id, rail, created_at, sha256('') from transfer where rail = 'simulated' on conflict do nothing";
-    sqlx::query(orders).execute(pool).await.unwrap();
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_history_is_verified() {
     let data = DataDir::new();
@@ -95,7 +87,6 @@ async fn a_long_history_is_verified() {
         authors.push(Author::new(pool.clone(), &key, number, ACCOUNTS).await);
     }
     let written = write(&mut authors, transfers()).await;
-    hand_over(&pool).await;
     println!("{written} transfers written in {:.1} s", start.elapsed().as_secs_f64());
     sqlx::raw_sql("vacuum analyze").execute(&pool).await.unwrap();
     let disk: String = sqlx::query_scalar("select pg_size_pretty(pg_database_size(current_database()))")
@@ -106,7 +97,6 @@ async fn a_long_history_is_verified() {
     let printed = verify(&data, &server.url, &[]);
     assert!(printed.ends_with("the ledger is sound"), "{printed}");
     let recent = write(&mut authors, RECENT).await;
-    hand_over(&pool).await;
     let printed = verify(&data, &server.url, &["--since", "last"]);
     assert!(printed.contains(&format!("transfers {recent},")), "{printed}");
     drop(authors);

@@ -43,7 +43,6 @@ pub struct Balance {
     pub frozen: bool,
     /// The lowest balance allowed, apart from holds.
     pub floor: Money,
-    /// Number of entries.
     pub version: i64,
     /// Time of the last entry.
     pub changed_at: OffsetDateTime,
@@ -56,7 +55,6 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// The balance of a new account.
     pub fn empty(floor: Money) -> Self {
         let (changed_at, sent_day) = (OffsetDateTime::UNIX_EPOCH, OffsetDateTime::UNIX_EPOCH.date());
         let (posted, held, sent) = (Money::ZERO, Money::ZERO, Money::ZERO);
