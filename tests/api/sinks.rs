@@ -211,7 +211,7 @@ async fn sinks_are_as_recorded_and_few(db: PgPool) {
         body[field] = value;
         refused(&app, ops.post(SINKS, body), 422, "validation-failed", Some(field)).await;
     }
-    // Whoever can only write to the database directs nothing elsewhere.
+    // Write access to the database alone redirects no events.
     let elsewhere = Sink::start().await;
     let forged = "01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b";
     let forge = format!(
