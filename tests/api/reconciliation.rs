@@ -6,9 +6,14 @@ use std::time::{Duration, Instant};
 
 use caudal::app::ApprovalPolicy;
 use caudal::domain::money::Money;
+use caudal::domain::transfer::RailName;
+use caudal::ledger::{ByHand, Command, LostPayee, Outcome, Recover, Refusal};
 use caudal::rail::courier::CLAIM;
 use serde_json::{Value, json};
 use sqlx::PgPool;
+use time::Date;
+use time::macros::date;
+use uuid::Uuid;
 
 use crate::approvals::{approve, assert_sound};
 use crate::harness::{Answer, Client, Options, PAYEE_CLABE, TestApp, refused};
@@ -32,7 +37,7 @@ const PAGE: usize = 250;
 /// The day before those tests begin, which is over.
 const FRIDAY: &str = "20261120";
 
-async fn compare(app: &TestApp, date: &str) -> Value {
+pub(crate) async fn compare(app: &TestApp, date: &str) -> Value {
     let ops = app.operator(SCOPE);
     let body = json!({"operatingDate": date});
     ops.post("/admin/reconciliations", body).await.assert_status(200);
@@ -155,6 +160,12 @@ async fn what_cannot_be_booked_stays_a_case_until_a_person_closes_it(db: PgPool)
     let report = compare(&app, "2026-11-23").await;
     assert!(report["differences"].as_array().unwrap().iter().all(|it| it["remedy"] == "none"), "{report}");
     assert_eq!(ops.get("/admin/cases").await.json(), json!({"cases": []}));
+    // What closed by itself is open again with its difference.
+    stp.set_state("LQ", Value::Null);
+    compare(&app, "2026-11-23").await;
+    assert_eq!(ops.get("/admin/cases").await.json()["cases"].as_array().unwrap()[..], cases[1..]);
+    stp.set_state("CN", Value::Null);
+    compare(&app, "2026-11-23").await;
     // Somebody who writes to the database decides on nothing.
     sqlx::query("update payment_case set closed_at = null, closed_by = null, note = null")
         .execute(&app.db)
@@ -162,6 +173,54 @@ async fn what_cannot_be_booked_stays_a_case_until_a_person_closes_it(db: PgPool)
         .unwrap();
     book(&ops, &cases[1]).await.assert_problem(404, "not-found", None);
     assert_eq!(ana.balance().await, "10000.00");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_payment_is_not_booked_on_another_customers_account_or_under_a_key_in_use(db: PgPool) {
+    let stp = StandIn::start(MONDAY).await;
+    let app = app(db, &stp).await;
+    let (ana, luis, ops) = (app.user("ana"), app.user("luis"), app.operator(SCOPE));
+    let (account, number) = ana.issued_account().await;
+    let (others, _) = luis.issued_account().await;
+    stp.keep(LOST, "100.00", &number, "LQ");
+    compare(&app, "2026-11-23").await;
+    let case = ops.get("/admin/cases").await.json()["cases"][0].clone();
+    let path = format!("/admin/cases/{}/book", case["id"].as_str().unwrap());
+    let wrong = json!({"reason": "case 4711", "accountId": others});
+    refused(&app, ops.post(&path, wrong), 409, "not-bookable", None).await;
+
+    let to = ana.save_payee("Luis", PAYEE_CLABE).await;
+    let sent = ana.transfer(&account, &to, "30").await.assert_status(200).json();
+    let lost = Recover {
+        transfer_id: Uuid::from_u128(41),
+        account_id: account.parse().unwrap(),
+        tracking_key: sent["speiReference"].as_str().unwrap().to_owned(),
+        amount: Money::from_minor(100),
+        rail: RailName::Stp,
+        payee: LostPayee { beneficiary_id: Uuid::nil(), name: String::new(), bank: String::new(), number: String::new() },
+        by_hand: ByHand { actor: "ops".to_owned(), note: "case 4711".to_owned() },
+    };
+    // Beside a transfer, which must not fail with it.
+    let (outcome, next) = tokio::join!(app.core.submit(Command::Recover(lost)), ana.transfer(&account, &to, "31"));
+    assert!(matches!(outcome, Ok(Outcome::Refused(Refusal::KeyReused))), "{outcome:?}");
+    next.assert_status(200);
+    app.assert_sound().await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn days_without_a_host_are_compared_later(db: PgPool) {
+    let stp = StandIn::start(MONDAY).await;
+    let first = app(db.clone(), &stp).await;
+    first.stop_courier();
+    let host = app(db, &stp).await;
+    host.clock.advance(time::Duration::days(5));
+    // The ledger began on the operating date before these.
+    let want = [date!(2026 - 11 - 24), date!(2026 - 11 - 25)];
+    crate::stp::wait("they are requested", async || {
+        let days = "select operating_date from reconciliation where requested_by is null order by 1";
+        sqlx::query_scalar::<_, Date>(days).fetch_all(&host.db).await.unwrap() == want
+    })
+    .await;
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -57,6 +57,23 @@ async fn an_order_is_found_and_sent_back() {
     assert_eq!(body, want);
 }
 
+/// Under a notice's date, the order would be entered a second time.
+#[tokio::test]
+async fn the_date_of_an_order_is_never_that_of_its_notice() {
+    let stub = Stub::start(|_| {
+        let mut order = order("BBVA0001", "1");
+        order["fechaOperacion"] = Value::Null;
+        Act::Reply(200, json!({ "estado": 0, "respuesta": order }).to_string())
+    })
+    .await;
+    let rail = rail(&stub.url);
+    // STP is asked about a past day by its date, and about the present one without.
+    assert_eq!(rail.find_incoming(&key()).await.unwrap().unwrap().order.key(), key());
+    let today = OrderKey { operating_date: date!(2026 - 11 - 23), ..key() };
+    let found = rail.find_incoming(&today).await;
+    assert!(matches!(found, Err(RailError::Undecided(_))), "{found:?}");
+}
+
 #[tokio::test]
 async fn a_list_has_pages_and_what_is_unclear_is_named() {
     let stub = Stub::start(|request| {

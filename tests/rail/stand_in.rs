@@ -244,16 +244,20 @@ impl Desk {
     fn list(&self, body: &Value) -> Act {
         let date = body["fechaOperacion"].as_str().unwrap_or(&self.today);
         let page = usize::try_from(body["page"].as_u64().unwrap()).unwrap();
-        let all: Vec<String> = if body["tipoOrden"] == "R" {
-            self.incoming.iter().filter(|((_, day), _)| day == date).map(|(_, order)| order.to_json(date)).collect()
+        let incoming = self.incoming.iter().filter(|((_, day), _)| day == date);
+        let orders = self.orders.iter().filter(|((_, day), _)| day == date);
+        let (skip, take) = (page * PAGE_LENGTH, PAGE_LENGTH);
+        let (total, lines): (_, Vec<String>) = if body["tipoOrden"] == "R" {
+            let lines = incoming.clone().skip(skip).take(take).map(|(_, order)| order.to_json(date)).collect();
+            (incoming.count(), lines)
         } else {
-            self.orders.iter().filter(|((_, day), _)| day == date).map(|(key, order)| order.to_json(key)).collect()
+            let lines = orders.clone().skip(skip).take(take).map(|(key, order)| order.to_json(key)).collect();
+            (orders.count(), lines)
         };
-        let lines: Vec<_> = all.iter().skip(page * PAGE_LENGTH).take(PAGE_LENGTH).cloned().collect();
         if lines.is_empty() {
             return Act::Reply(400, json!({ "estado": 6, "mensaje": "No se encontraron datos" }).to_string());
         }
-        let reply = format!(r#"{{"estado":0,"mensaje":"bien","total":{},"datos":[{}]}}"#, all.len(), lines.join(","));
+        let reply = format!(r#"{{"estado":0,"mensaje":"bien","total":{total},"datos":[{}]}}"#, lines.join(","));
         reply_with(self.inquiring.as_ref(), 200, reply)
     }
 
