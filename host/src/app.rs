@@ -27,6 +27,7 @@ use crate::domain::risk::Enforcement;
 use crate::enforcement::acknowledgment::Acknowledgments;
 use crate::gate::pushes::Pushes;
 use crate::ledger::Ledger;
+use crate::ledger::batch::Terms;
 use crate::models::Models;
 use crate::models::signing::ModelKeys;
 use crate::outbox::Outbox;
@@ -77,6 +78,8 @@ pub struct Parts {
     /// Records changes to what is not money.
     pub key: ChainKey,
     pub ledger: Ledger,
+    /// The ledger decides under these.
+    pub terms: Terms,
     /// Holds responses until what they read is replicated.
     pub barrier: Barrier,
     /// `None` if payments settle at once.

@@ -25,7 +25,7 @@ pub use models::{
 };
 pub use payments::{DecideCase, DecidePayment, Payments, Reconcile, ReportFormat};
 pub use policy::Policy;
-pub use serve::{ClabePolicy, Rail, Serve};
+pub use serve::{Rail, Serve};
 pub use sinks::{SinkOrder, Sinks};
 pub use tls::Tls;
 use token::recorded;

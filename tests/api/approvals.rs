@@ -20,7 +20,18 @@ pub(crate) async fn app(db: PgPool) -> TestApp {
 
 /// Asks for a credit of 100.00.
 async fn propose(ops: &Client, account: &str, id: Uuid) -> Answer {
-    let credit = json!({"amount": 100, "reason": "case 4711", "transactionId": id});
+    propose_amount(ops, account, id, json!(100)).await
+}
+
+/// Asks for one that will be refused, because its id is another credit's.
+async fn propose_in_vain(app: &TestApp, (ops, eva): (&Client, &Client)) -> Value {
+    let (account, id) = (app.user("luis").open_account(CLABE).await, Uuid::now_v7());
+    approve(eva, &propose(ops, &account, id).await.json()).await.assert_status(200);
+    propose_amount(ops, &account, id, json!(200)).await.assert_status(202).json()
+}
+
+async fn propose_amount(ops: &Client, account: &str, id: Uuid, amount: Value) -> Answer {
+    let credit = json!({"amount": amount, "reason": "case 4711", "transactionId": id});
     ops.post(&format!("/admin/accounts/{account}/fund"), credit).await
 }
 
@@ -53,7 +64,8 @@ async fn money_moves_only_when_a_second_operator_agrees(db: PgPool) {
     let answer = propose(&ops, &account, id).await;
     let proposed = answer.assert_status(202).json();
     assert_eq!(answer.header("location").unwrap(), place(&proposed));
-    let want = json!({"type": "fund", "accountId": account, "amount": "100.00", "transactionId": id});
+    let seen = json!({"owner": "ana", "accountNumber": CLABE, "balance": "10000.00"});
+    let want = json!({"type": "fund", "accountId": account, "account": seen, "amount": "100.00", "transactionId": id});
     assert_eq!(
         (&proposed["action"], &proposed["state"], &proposed["proposedBy"]),
         (&want, &json!("pending"), &json!("ops"))
@@ -136,9 +148,9 @@ async fn what_is_altered_while_it_is_carried_out_is_not_put_on_record(db: PgPool
     let app = app(db.clone()).await;
     let (ana, eva, ops) = (app.user("ana"), app.operator_named("eva", OPERATE), app.operator(Some(OPERATE)));
     let account = ana.open_account(CLABE).await;
-    let proposed = propose(&ops, &Uuid::now_v7().to_string(), Uuid::now_v7()).await.json();
+    let proposed = propose_in_vain(&app, (&ops, &eva)).await;
     let mut attacker = db.begin().await.unwrap();
-    sqlx::raw_sql("lock table account in access exclusive mode").execute(&mut *attacker).await.unwrap();
+    sqlx::raw_sql("lock table transfer in access exclusive mode").execute(&mut *attacker).await.unwrap();
     let forge = async {
         while !sqlx::query_scalar::<_, bool>("select exists (select from pg_locks where not granted)")
             .fetch_one(&mut *attacker)
@@ -152,7 +164,7 @@ async fn what_is_altered_while_it_is_carried_out_is_not_put_on_record(db: PgPool
         attacker.commit().await.unwrap();
     };
     let (answer, ()) = tokio::join!(approve(&eva, &proposed), forge);
-    answer.assert_problem(404, "not-found", None);
+    answer.assert_problem(422, "validation-failed", Some("transactionId"));
     refused(&app, approve(&ops, &proposed), 404, "not-found", None).await;
     assert_eq!(ana.balance().await, "10000.00");
     assert_found(&app, &["approval"]).await;
@@ -212,8 +224,10 @@ async fn what_may_have_been_carried_out_is_gone_on_with_and_not_withdrawn(db: Pg
 async fn what_was_refused_waits_for_an_approval_again(db: PgPool) {
     let app = app(db).await;
     let (eva, ops) = (app.operator_named("eva", OPERATE), app.operator(Some(OPERATE)));
-    let proposed = propose(&ops, &Uuid::now_v7().to_string(), Uuid::now_v7()).await.json();
-    approve(&eva, &proposed).await.assert_problem(404, "not-found", None);
+    let nobodys = propose(&ops, &Uuid::now_v7().to_string(), Uuid::now_v7()).await;
+    nobodys.assert_problem(404, "not-found", None);
+    let proposed = propose_in_vain(&app, (&ops, &eva)).await;
+    approve(&eva, &proposed).await.assert_problem(422, "validation-failed", Some("transactionId"));
     assert_eq!(eva.get(&place(&proposed)).await.json()["state"], "pending");
     ops.post(&format!("{}/withdraw", place(&proposed)), json!({})).await.assert_status(200);
     assert_sound(&app).await;
@@ -280,7 +294,8 @@ async fn high_limits_take_two(db: PgPool) {
         set(limits).await.assert_status(202);
         assert_eq!(ops.get(path).await.json(), want);
     }
-    let none = json!({"type": "set-limits", "user": "auth0|ana", "limits": {"perTransfer": null, "perDay": null}});
+    let none = json!({"type": "set-limits", "user": "auth0|ana",
+        "before": {"perTransfer": "500.00", "perDay": "1000.00"}, "limits": {"perTransfer": null, "perDay": null}});
     let listed = eva.get("/admin/approvals").await.json()["approvals"].take();
     let proposed = listed.as_array().unwrap().iter().find(|it| it["action"] == none).unwrap().clone();
     approve(&eva, &proposed).await.assert_status(200);
@@ -343,7 +358,7 @@ async fn a_reversal_takes_two_and_happens_once(db: PgPool) {
     assert!(payment["trackingKey"].as_str().is_some_and(|it| it.len() > 20), "{payment}");
     payment["trackingKey"].take();
     let seen = json!({"amount": "100.00", "payee": "Luis", "payeeNumber": PAYEE_CLABE, "status": "completed",
-        "trackingKey": null});
+        "trackingKey": null, "payer": "ana", "createdAt": "2026-11-21T18:00:00.000Z"});
     assert_eq!(payment, seen);
     assert_eq!(ana.balance().await, "9900.00");
     let done = approve(&eva, &first).await.assert_status(200).json();

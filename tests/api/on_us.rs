@@ -1,11 +1,13 @@
 //! Transfers between two customers of this bank: credited at once, and only under numbers that it issued.
 
 use caudal::domain::clabe::SANDBOX_RANGE;
+use caudal::domain::risk::Enforcement;
 use caudal::ledger::batch::Terms;
 use caudal::rail::simulated::Behaviour;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
+use crate::events::Listener;
 use crate::harness::{CLABE, Client, Options, TestApp, refused};
 
 /// A host on which payments through SPEI stay pending.
@@ -32,21 +34,31 @@ async fn newest_entry(user: &Client, account: &str) -> Value {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn the_receiver_is_credited_at_once_and_learns_no_more_than_the_amount(db: PgPool) {
+async fn the_receiver_is_credited_at_once_and_learns_who_paid_and_not_their_own_nickname(db: PgPool) {
     let app = app(db, true).await;
     let (ana, luis) = (app.user("ana"), app.user("luis"));
-    let ((from, _), (theirs, number)) = (ana.issued_account().await, luis.issued_account().await);
+    let ((from, own), (theirs, number)) = (ana.issued_account().await, luis.issued_account().await);
+    app.operator(Some("ledger:operate"))
+        .put("/admin/users/ana/holder", json!({"name": "Ana López"}))
+        .await
+        .assert_status(200);
     // However the payee's number is written.
     let spelled = format!("{}-{} {}", &number[..3], &number[3..6], &number[6..]);
     let to = ana.save_payee("Mi casero gruñón", &spelled).await;
+    let mut events = Listener::new(&luis, "").await;
     let sent = ana.transfer(&from, &to, "100").await.assert_status(200).json();
     assert_eq!(sent["status"], "completed");
     assert_eq!((ana.balance().await, luis.balance().await), ("9900.00".to_owned(), "10100.00".to_owned()));
 
+    let (_, told) = events.next().await.unwrap();
+    assert_eq!(
+        (&told[0]["type"], &told[0]["accountId"], told[0].get("beneficiaryName")),
+        (&json!("deposit"), &json!(theirs), None)
+    );
     let received = newest_entry(&luis, &theirs).await;
     let want = json!({
         "number": 2, "createdAt": "2026-11-21T18:00:00.000Z", "type": "deposit", "amount": 100.0, "balance": 10_100.0,
-        "speiReference": sent["speiReference"],
+        "speiReference": sent["speiReference"], "payerName": "Ana López", "payerAccountNumber": own,
     });
     assert_eq!(received, want);
     let left = newest_entry(&ana, &from).await;
@@ -60,6 +72,28 @@ async fn the_receiver_is_credited_at_once_and_learns_no_more_than_the_amount(db:
     assert_eq!(app.count("select count(*) from rail_payment").await, 0);
     assert_eq!(app.count("select count(*) from transfer where rail = 'on-us'").await, 1);
     assert_eq!(app.sum_of_balances().await, 0);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn between_own_accounts_nobody_needs_a_payee(db: PgPool) {
+    let terms = Terms { on_us: Some(SANDBOX_RANGE), cooling_seconds: 3_600, ..Terms::OPEN };
+    let app = TestApp::with(db, Options { terms, risk_enforcement: Enforcement::Enforce, ..Options::default() }).await;
+    let (ana, luis) = (app.user("ana"), app.user("luis"));
+    let ((from, _), (to, number), (theirs, _)) =
+        (ana.issued_account().await, ana.issued_account().await, luis.issued_account().await);
+    let sent = ana.transfer(&from, &to, "100").await.assert_status(200).json();
+    assert_eq!(
+        (&sent["status"], &sent["toBeneficiaryId"], &sent["beneficiaryAccountNumber"]),
+        (&json!("completed"), &json!(to), &json!(number))
+    );
+    assert_eq!(newest_entry(&ana, &to).await["balance"], 10_100.0);
+    // To itself, to one that the user typed, and to another customer's.
+    refused(&app, ana.transfer(&from, &from, "1"), 400, "same-account", Some("toBeneficiaryId")).await;
+    let typed = ana.open_account(CLABE).await;
+    for other in [typed, theirs] {
+        refused(&app, ana.transfer(&from, &other, "1"), 400, "beneficiary-not-found", Some("toBeneficiaryId")).await;
+    }
+    app.assert_sound().await;
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
@@ -91,10 +125,12 @@ async fn a_typed_number_never_attracts_money(db: PgPool) {
     let to = ana.save_payee("Luis", &number).await;
     ana.transfer(&from, &to, "100").await.assert_status(200);
     assert_eq!(luis.balance().await, "10100.00");
-    for number in [free.as_str(), CLABE] {
-        let to = ana.save_payee("Eva", number).await;
-        assert_eq!(ana.transfer(&from, &to, "1").await.assert_status(200).json()["status"], "pending");
-    }
+    let to = ana.save_payee("Eva", CLABE).await;
+    assert_eq!(ana.transfer(&from, &to, "1").await.assert_status(200).json()["status"], "pending");
+    handed_over(&app).await;
+    // No rail would carry it to this bank.
+    let to = ana.save_payee("Eva", &free).await;
+    refused(&app, ana.transfer(&from, &to, "1"), 400, "unknown-account", Some("toBeneficiaryId")).await;
     let path = format!("/api/ledger/accounts/{claimed}");
     assert_eq!(eva.get(&path).await.json()["balance"], 10_000.0);
     let theirs = "select count(*) from account_balance join account using (account_id) where owner = 'eva' and posted <> 1000000";

@@ -197,7 +197,12 @@ async fn a_payment_is_not_booked_on_another_customers_account_or_under_a_key_in_
         tracking_key: sent["speiReference"].as_str().unwrap().to_owned(),
         amount: Money::from_minor(100),
         rail: RailName::Stp,
-        payee: LostPayee { beneficiary_id: Uuid::nil(), name: String::new(), bank: String::new(), number: String::new() },
+        payee: LostPayee {
+            beneficiary_id: Uuid::nil(),
+            name: String::new(),
+            bank: String::new(),
+            number: String::new(),
+        },
         by_hand: ByHand { actor: "ops".to_owned(), note: "case 4711".to_owned() },
     };
     // Beside a transfer, which must not fail with it.

@@ -27,7 +27,7 @@ pub(crate) async fn run(server: &Server, settings: &Settings) {
     let time = settings.time;
     let database = server.database("merchant").await;
     let deadlocks = database.deadlocks().await;
-    let hosts: Vec<Host> = (0..HOSTS).map(|_| Host::start_with(&database, &["--on-us"])).collect();
+    let hosts: Vec<Host> = (0..HOSTS).map(|_| Host::start(&database)).collect();
     let addresses: Vec<SocketAddr> = hosts.iter().map(Host::address).collect();
     let elsewhere: Arc<[Sender]> = senders::open(&hosts[0], ACCOUNTS).await.into();
     let on_us: Arc<[Sender]> = pay_merchant(&hosts[0], &elsewhere).await.into();

@@ -10,7 +10,7 @@ const FREE: [&str; 4] = ["--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0
 #[test]
 fn a_host_serves_with_few_rights_and_not_as_the_owner() {
     let (server, host) = (Server::start(), DataDir::new());
-    let serve = [&["serve", "--clabe-range", "64618011040000000-64618011049999999"], &FREE[..]].concat();
+    let serve = [&["serve"], &FREE[..]].concat();
     // An empty database, and a role that may do everything.
     server.refuses("caudal", &host, &serve, &["caudal is a superuser", "migrate` as caudal_owner"]);
     let roles = server.must("caudal", &host, &["roles"]);
@@ -99,18 +99,18 @@ fn hosts_keep_to_one_policy() {
     let (server, host) = (Server::start(), DataDir::new());
     server.sql(&server.must("caudal", &host, &["roles"]));
     server.must("caudal_owner", &host, &[&SET[..], &["--approvals", "--day-limit", "15.00"]].concat());
-    let serve = [&["serve", "--clabe-range", "64618011040000000-64618011049999999"], &FREE[..]].concat();
+    let serve = [&["serve"], &FREE[..]].concat();
     let begin = || start(server.command("caudal_serve", &host, &serve));
     let weaken = ["policy", "set", "--approvals=false", "--by", "rosa"];
     server.refuses("caudal_serve", &host, &weaken, &["caudal_serve does not own"]);
     let set = server.must("caudal_owner", &host, &weaken);
-    assert!(set.starts_with("--rail=instant\n--day-limit=15.00\n--approvals=false\nset by rosa at "), "{set}");
+    assert!(set.starts_with("--rail=instant\n--clabe-range=64618011040000000-64618011049999999\n--day-limit=15.00\n--approvals=false\nset by rosa at "), "{set}");
     assert_eq!(server.must("caudal_serve", &host, &["policy", "show"]), set);
     // Nor is it a sandbox that gives money away.
     server.refuses("caudal_serve", &host, &[&["serve", "--sandbox"], &FREE[..]].concat(), &["leave out --sandbox"]);
 
     let mut service = begin();
-    server.must("caudal_owner", &host, &["policy", "set", "--on-us", "--by", "rosa"]);
+    server.must("caudal_owner", &host, &["policy", "set", "--transfer-limit", "5", "--by", "rosa"]);
     eventually("the host ends, to keep to the new policy", || !is_running(service.pid().cast_signed()));
     service = begin();
     let later = "update policy set content = content || '--of-a-later-release'";

@@ -9,7 +9,9 @@ use crate::process::{DataDir, Service, program, text};
 const ISSUER: [(&str, &str); 2] = [("CAUDAL_JWT_ISSUER", "https://test.example"), ("CAUDAL_JWT_AUDIENCE", "caudal")];
 
 /// A policy with which hosts start.
-pub(crate) const SET: [&str; 7] = ["policy", "set", "--create", "--rail", "instant", "--by", "a test"];
+pub(crate) const SET: [&str; 8] = ["policy", "set", "--create", "--rail", "instant", CLABES, "--by", "a test"];
+
+const CLABES: &str = "--clabe-range=64618011040000000-64618011049999999";
 
 /// A Postgres whose superuser is `caudal`; any role may log in without a password.
 pub(crate) struct Server {

@@ -126,7 +126,7 @@ pub(crate) fn commit(state: &mut State, batch: &Batch) {
         assert!(state.answers.insert((owner.clone(), key.clone()), answer).is_none(), "a key is written once");
     }
     for new in &batch.transfers {
-        if new.payee.is_some() {
+        if new.transfer.payee.is_some() {
             let user: &mut UserFacts = state.users.entry(new.owner.clone()).or_default();
             user.day_total = user.day_total.checked_add(new.transfer.amount).unwrap();
         }

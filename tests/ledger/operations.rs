@@ -169,7 +169,12 @@ fn only_an_issued_number_is_on_us_and_only_where_that_is_on() {
     };
     // Luis typed it.
     state.accounts.get_mut(&account(2)).unwrap().number = issued.to_string();
-    assert_eq!(rail_of(&state, &ON_US), (RailName::Instant, SPEI_ACCOUNT));
+    assert_eq!(rail_of(&state, &CONTEXT), (RailName::Instant, SPEI_ACCOUNT));
+    let outcome = decide(&mut state.clone(), Command::Transfer(order(2, 10)), &ON_US);
+    assert!(
+        matches!(&outcome, Outcome::Rejected { violations, .. } if violations[0].code == "unknown-account"),
+        "{outcome:?}"
+    );
     state.issued.insert(issued, account(2));
     assert_eq!(rail_of(&state, &ON_US), (RailName::OnUs, account(2)));
     assert_eq!(rail_of(&state, &CONTEXT), (RailName::Instant, SPEI_ACCOUNT));

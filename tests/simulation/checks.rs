@@ -174,7 +174,7 @@ fn check_accounts(tables: &Tables, opened: &[OpenedAccount], complaints: &mut Ve
         }
     }
     for stored in tables.transfers.values().filter(|it| it.new.kind == Kind::Spei) {
-        let number = stored.new.payee.as_ref().and_then(|(number, _)| Clabe::read(number));
+        let number = stored.new.transfer.payee.as_ref().and_then(|payee| Clabe::read(&payee.number));
         let own = number.and_then(|number| tables.issued.get(&number)).copied();
         let credited = stored.new.credit_account_id;
         let is_right = match stored.new.rail {

@@ -19,7 +19,7 @@ impl Locked {
     /// What the commit of a batch locks.
     pub(crate) fn by(batch: &Batch) -> Vec<Self> {
         let totals = batch.transfers.iter().filter_map(|new| {
-            let (number, _) = new.payee.as_ref()?;
+            let number = &new.transfer.payee.as_ref()?.number;
             Some(Self::Total(new.owner.clone(), number.clone()))
         });
         let mut all: Vec<_> = batch.rows().map(Self::Row).chain(totals).collect();

@@ -52,7 +52,7 @@ impl World {
         let tables = self.store.model.tables();
         let payment = |id: &Uuid| {
             let new = &tables.transfers[id].new;
-            let (number, bank) = new.payee.clone().unwrap();
+            let payee = new.transfer.payee.clone().unwrap();
             Payment {
                 transfer_id: *id,
                 tracking_key: new.transfer.spei_reference.clone().unwrap(),
@@ -62,8 +62,8 @@ impl World {
                 sender_number: None,
                 sender_name: None,
                 payee_name: String::new(),
-                payee_number: number,
-                payee_bank: bank,
+                payee_number: payee.number,
+                payee_bank: payee.bank,
                 remittance: new.transfer.remittance.clone(),
             }
         };

@@ -10,6 +10,7 @@ import { after, before, describe } from "node:test";
 
 import { launch } from "../parity/chromium.mjs";
 import { startBank } from "./bank.mjs";
+import { between } from "./between.mjs";
 import { doubts } from "./doubts.mjs";
 import { failures } from "./failures.mjs";
 import { flow } from "./flow.mjs";
@@ -54,6 +55,7 @@ describe("the page", { concurrency: stages.length }, () => {
   });
   describe("by keyboard, payments", { concurrency: 1 }, () => {
     doubts(second);
+    between(second);
     payments(second);
     home(second);
     fraud(second);

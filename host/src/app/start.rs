@@ -83,7 +83,7 @@ impl App {
         clock: Clock,
     ) -> Result<(Self, Tasks)> {
         let Config { barrier, tokens, minter, acknowledgments, ledger, settings, rail, program } = config;
-        let (name, key) = (ledger.terms.rail, ledger.key.clone());
+        let (terms, key) = (ledger.terms, ledger.key.clone());
         let store = Postgres::open(db.clone(), &ledger.key, clock.now()).await.context("cannot use the ledger")?;
         let store = store.with_barrier(barrier.clone());
         let ledger = Ledger::start(store, models.clone(), clock.clone(), ledger).await;
@@ -95,7 +95,7 @@ impl App {
                     barrier: barrier.clone(),
                     ledger: ledger.clone(),
                     rail,
-                    name,
+                    name: terms.rail,
                     key: key.clone(),
                     clock: clock.clone(),
                     metrics: models.metrics().clone(),
@@ -136,6 +136,7 @@ impl App {
             db: Connections::new(db),
             key,
             ledger,
+            terms,
             barrier,
             courier,
             outbox,

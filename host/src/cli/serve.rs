@@ -19,7 +19,8 @@ use crate::cli::output::print;
 use crate::cli::secret::Missing;
 use crate::cli::tokens::Tokens;
 use crate::cli::{ledger, listeners, rail, secret, tokens};
-use crate::config::{ClabePolicy, Common, Policy, Serve, program};
+use crate::config::{Common, Policy, Serve, program};
+use crate::domain::clabe::{ClabeRange, SANDBOX_RANGE};
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
 use crate::domain::risk::Enforcement;
@@ -184,14 +185,16 @@ impl Signals {
 
 /// Which rail the policy names, if this host can keep to it.
 fn check(serve: &Serve, policy: &Policy) -> Result<RailName> {
-    if policy.on_us == Some(true) && serve.issues_from().is_none() {
-        bail!("on-us credits accounts whose numbers the bank issued: say which it issues with --clabe-range");
-    }
     // A host without it would call payments completed that never left the bank.
     policy.rail.or(serve.sandbox.then_some(RailName::Instant)).context(
         "it is not said how payments leave the bank: run `caudal policy set --rail stp` as the owner of the tables, or with \
          instant, which sends nothing and settles them in the bank's own books; only the sandbox has a default",
     )
+}
+
+/// From which account numbers are issued.
+fn clabe_range(serve: &Serve, policy: &Policy) -> Option<ClabeRange> {
+    policy.clabe_range.or(serve.sandbox.then_some(SANDBOX_RANGE))
 }
 
 fn terms(serve: &Serve, policy: &Policy, rail: RailName) -> Terms {
@@ -201,7 +204,7 @@ fn terms(serve: &Serve, policy: &Policy, rail: RailName) -> Terms {
         per_transfer_limit: policy.transfer_limit.and_then(|it| it.0),
         per_day_limit: policy.day_limit.and_then(|it| it.0),
         pending_max: serve.pending_payments,
-        on_us: serve.issues_from().filter(|_| policy.on_us == Some(true)),
+        on_us: clabe_range(serve, policy),
     }
 }
 
@@ -216,8 +219,9 @@ fn settings(serve: &Serve, policy: &Policy) -> Settings {
         failover_wait: Duration::ZERO,
         opening_credit: if serve.sandbox { SANDBOX_CREDIT } else { Money::ZERO },
         risk_enforcement: policy.risk_enforcement.unwrap_or(Enforcement::Off),
-        enforce_clabe: serve.clabe_policy == ClabePolicy::Enforce,
-        clabe_range: serve.issues_from(),
+        // The sandbox takes any number that a client makes up.
+        enforce_clabe: !serve.sandbox,
+        clabe_range: clabe_range(serve, policy),
         require_proof: serve.provider.require_dpop,
         api_scopes: serve.provider.keys.is_some() && !serve.provider.no_api_scopes,
         rates: RateLimits {

@@ -8,6 +8,7 @@ use clap::{Args, FromArgMatches as _, ValueEnum as _};
 
 use super::ledger::amount;
 use crate::db::durability::Durability;
+use crate::domain::clabe::ClabeRange;
 use crate::domain::money::{AmountError, Money};
 use crate::domain::risk::Enforcement;
 use crate::domain::transfer::RailName;
@@ -43,9 +44,10 @@ pub struct Policy {
     /// Rail that carries transfers out of the bank [default: none; in the sandbox `instant`]
     #[arg(long, value_parser = rail())]
     pub rail: Option<RailName>,
-    /// Credit a beneficiary at once, without a rail, if this bank issued the number [default: false]
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    pub on_us: Option<bool>,
+    /// CLABEs that the bank issues to new accounts, FIRST-LAST, without their check digits, for example
+    /// 64618011040000000-64618011049999999 [default: none; in the sandbox numbers of a bank that does not exist]
+    #[arg(long)]
+    pub clabe_range: Option<ClabeRange>,
     /// Largest amount of one transfer in MXN, for example 12800.00, or `none`; `caudal limits` overrides it for a user
     /// [default: none]
     #[arg(long)]
@@ -80,7 +82,7 @@ impl Policy {
         }
         [
             ("rail", text(self.rail)),
-            ("on-us", text(self.on_us)),
+            ("clabe-range", text(self.clabe_range)),
             ("transfer-limit", text(self.transfer_limit)),
             ("day-limit", text(self.day_limit)),
             ("risk-enforcement", text(self.risk_enforcement)),
@@ -145,13 +147,14 @@ mod tests {
     #[test]
     fn a_policy_survives_its_lines() {
         let policy: Policy =
-            "--rail=stp\n--on-us\n--day-limit=20000\n--approvals=true\n--durability=local\n--risk-enforcement=shadow"
+            "--rail=stp\n--clabe-range=64618011040000000-64618011049999999\n--day-limit=20000\n--approvals=true\n\
+             --durability=local\n--risk-enforcement=shadow"
                 .parse()
                 .unwrap();
         assert_eq!(policy.lines().parse::<Policy>().unwrap(), policy);
         let changed = policy.with(&"--approvals=false\n--day-limit=none\n--approval-limit=1".parse().unwrap()).unwrap();
-        let lines = "--rail=stp\n--on-us=true\n--day-limit=none\n--risk-enforcement=shadow\n--approvals=false\n\
-                     --approval-limit=1.00\n--durability=local\n";
+        let lines = "--rail=stp\n--clabe-range=64618011040000000-64618011049999999\n--day-limit=none\n\
+                     --risk-enforcement=shadow\n--approvals=false\n--approval-limit=1.00\n--durability=local\n";
         assert_eq!(changed.lines(), lines);
         assert!("--rail=stp\n--weaker=true".parse::<Policy>().is_err());
     }

@@ -4,14 +4,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
 
 use super::policy::Policy;
 use super::tls::Tls;
 use super::token::{Jwt, Provider};
 use crate::auth::network::Network;
-use crate::domain::clabe::{ClabeRange, SANDBOX_RANGE};
 use crate::domain::model::ModelKind;
 use crate::rail::stp::{Form, INSTITUTION};
 
@@ -30,15 +29,6 @@ fn failover_wait(text: &str) -> Result<Duration, String> {
         return Err(format!("at most {}", humantime::format_duration(FAILOVER_WAIT_MAX)));
     }
     Ok(wait)
-}
-
-/// Consequence of a wrong CLABE check digit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ClabePolicy {
-    /// Save the beneficiary with a warning
-    Warn,
-    /// Reject the beneficiary
-    Enforce,
 }
 
 fn indirect(text: &str) -> Result<[String; 3], &'static str> {
@@ -128,13 +118,6 @@ pub struct Serve {
     /// Run a sandbox, on loopback addresses only: accounts open with 10,000.00 MXN, and a token is printed
     #[arg(long, env = "CAUDAL_SANDBOX")]
     pub sandbox: bool,
-    /// Consequence of a wrong CLABE check digit
-    #[arg(long, help_heading = "Transfers", env = "CAUDAL_CLABE_POLICY", value_enum, default_value = "warn")]
-    pub clabe_policy: ClabePolicy,
-    /// CLABEs that the bank issues to new accounts, FIRST-LAST, without their check digits, for example
-    /// 64618011040000000-64618011049999999 [default: none; in the sandbox numbers of a bank that does not exist]
-    #[arg(long, help_heading = "Transfers", env = "CAUDAL_CLABE_RANGE")]
-    pub clabe_range: Option<ClabeRange>,
     /// Other hosts keep to what `caudal policy set` has recorded.
     #[command(flatten, next_help_heading = "Policy in the sandbox")]
     pub policy: Policy,
@@ -184,11 +167,4 @@ pub struct Serve {
     pub jwt: Jwt,
     #[command(flatten)]
     pub provider: Provider,
-}
-
-impl Serve {
-    /// From which account numbers are issued.
-    pub fn issues_from(&self) -> Option<ClabeRange> {
-        self.clabe_range.or(self.sandbox.then_some(SANDBOX_RANGE))
-    }
 }

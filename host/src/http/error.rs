@@ -165,7 +165,7 @@ problems! {
         format!("A user can have at most {} {}. Nothing was added.", limit.1, limit.0);
     /// No range is configured, or all of its numbers are in use.
     NoNumbers = SERVICE_UNAVAILABLE, "no-account-numbers", "The bank has no account number to assign",
-        "The operator has to configure numbers that are free, with --clabe-range.", changes: nothing;
+        "The operator has to name a range with free numbers: `caudal policy set --clabe-range`.", changes: nothing;
     /// The debited account does not exist or is another user's.
     AccountNotFound = BAD_REQUEST, "account-not-found", "The account was not found",
         "is not one of your accounts", field: "fromAccountId", of: Transfer;

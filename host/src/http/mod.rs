@@ -35,12 +35,18 @@ use axum::http::request::Parts;
 use axum::middleware::from_fn_with_state;
 
 use crate::app::App;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate as _, SizeAbove};
+
 use answers::Answers;
 use assistance::scores::Scores;
 use endpoint::Endpoint;
 use error::Error;
 use operation::Api;
 pub use routes::{ASSIST, LEDGER, types};
+
+/// Shorter answers, which are most, would gain less than the processor's time is worth.
+const COMPRESSED_MIN: u16 = 8_192;
 
 /// The ledger API: for the bank's app, with bearer tokens.
 pub fn ledger_router(app: App) -> Endpoint {
@@ -50,7 +56,10 @@ pub fn ledger_router(app: App) -> Endpoint {
         .layer(from_fn_with_state(app.clone(), shedding::shed))
         .layer(from_fn_with_state(app.clone(), address::count_address))
         .layer(from_fn_with_state(app.clone(), confirm::confirm))
-        .layer(from_fn_with_state(app.clone(), auth::tell_nonce));
+        .layer(from_fn_with_state(app.clone(), auth::tell_nonce))
+        .layer(CompressionLayer::new().compress_when(
+            DefaultPredicate::new().and(SizeAbove::new(COMPRESSED_MIN)).and(NotForContentType::new("application/wasm")),
+        ));
     endpoint(&LEDGER, (routes, Scores::default()), app)
 }
 

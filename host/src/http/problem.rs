@@ -82,7 +82,7 @@ pub(crate) fn detail_of(violation: &Violation) -> String {
 pub(crate) fn error_of(violation: Violation) -> FieldError {
     let detail = detail_of(&violation);
     let field = match violation.code.as_str() {
-        "same-account" | "beneficiary-cooling" => "toBeneficiaryId",
+        "same-account" | "unknown-account" | "beneficiary-cooling" => "toBeneficiaryId",
         RISK_ACKNOWLEDGMENT_REQUIRED => "acknowledgmentToken",
         _ => "amount",
     };

@@ -1,5 +1,5 @@
-// The field for an account number. It groups a CLABE while it is typed and describes the number, but never refuses one for
-// its shape.
+// The field for an account number. It groups a CLABE while it is typed and describes the number. Of its shape it refuses
+// only a CLABE that cannot exist.
 
 /** @import { TextField } from "./types.js" */
 import { h, show } from "../shared/dom.js";
@@ -76,7 +76,11 @@ export function numberField({ label, hint, onBank = () => {} }) {
       onInput: group,
       onChange: describe,
     },
-    check: (text) => (/[\p{L}\p{N}]/u.test(text) ? "" : t("fault.account-number")),
+    check: (text) => {
+      const { kind, checks } = readNumber(text);
+      if (kind === "clabe" && !checks) return t("number.clabe.wrong");
+      return /[\p{L}\p{N}]/u.test(text) ? "" : t("fault.account-number");
+    },
   });
   const { write } = field;
   return {

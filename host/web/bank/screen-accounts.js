@@ -13,6 +13,7 @@ import { followMoney } from "./journal.js";
 import { known, loadAccounts } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { drawNews } from "./schedule-notices.js";
+import { canMove } from "./screen-move.js";
 import { timeout } from "./timeout.js";
 import { counted, t } from "./words.js";
 
@@ -24,6 +25,7 @@ const NEWS_TIMEOUT_MS = 1_000;
 /** Icons of the actions, each with its word below. */
 const ICONS = {
   transfer: "M4 8h13M13 4l4 4-4 4M20 16H7M11 12l-4 4 4 4",
+  move: "M12 4v16M8 8l4-4 4 4M8 16l4 4 4-4",
   payee: "M10 11a3.5 3.5 0 100-7 3.5 3.5 0 000 7zM3.5 20c0-4 2.9-6 6.5-6 1.4 0 2.7.3 3.8 1M18 14v6M15 17h6",
   history: "M6 3h12v18l-3-2-3 2-3-2-3 2zM9.5 8h5M9.5 12h5",
   account: "M3 9l9-5 9 5M4 20h16M6 9v8M10 9v8M14 9v8M18 9v8",
@@ -41,13 +43,15 @@ const action = (icon, href, text) =>
     ),
   );
 
-const drawActions = () =>
+/** @param {Account[]} accounts */
+const drawActions = (accounts) =>
   h(
     "nav.actions",
     { "aria-label": t("home.actions") },
     h(
       "ul.plain",
       action("transfer", "#/transfer/parties", t("accounts.transfer")),
+      canMove(accounts) && action("move", "#/accounts/move", t("accounts.move")),
       action("payee", "#/beneficiaries/new", t("home.add-payee")),
       action("history", "#/history", t("home.see-history")),
       action("account", "#/accounts/new", t("accounts.open-another")),
@@ -152,7 +156,7 @@ function drawHome({ accounts, news, late }, tools) {
       h(
         "div.grid",
         drawTotal(accounts),
-        drawActions(),
+        drawActions(accounts),
         accounts.length > 1 &&
           h(
             "ul.plain.accounts",

@@ -4,6 +4,7 @@
 import { accountsScreen } from "./screen-accounts.js";
 import { helpScreen } from "./screen-help.js";
 import { historyScreen } from "./screen-history.js";
+import { moveScreen } from "./screen-move.js";
 import { openAccountScreen } from "./screen-open-account.js";
 import { addPayeeScreen } from "./screen-payee.js";
 import { editPayeeScreen } from "./screen-payee-edit.js";
@@ -21,6 +22,7 @@ import { reviewScreen } from "./screen-transfer-review.js";
 const SCREENS = [
   accountsScreen,
   openAccountScreen,
+  moveScreen,
   partiesScreen,
   amountScreen,
   reviewScreen,

@@ -26,6 +26,7 @@ const FIELD_OF_CODE = {
   "account-not-found": "fromAccountId",
   "beneficiary-not-found": "toBeneficiaryId",
   "beneficiary-cooling": "toBeneficiaryId",
+  "unknown-account": "toBeneficiaryId",
   "same-account": "toBeneficiaryId",
 };
 /** @type {Record<string, string>} */

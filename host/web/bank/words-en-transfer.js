@@ -211,6 +211,7 @@ export default {
   "schedules.why.account-not-found": "The account is no longer available.",
   "schedules.why.beneficiary-not-found": "The payee had been deleted.",
   "schedules.why.beneficiary-cooling": "You had only just added the payee, so you could not send them money yet.",
+  "schedules.why.unknown-account": "No account at this bank has the payee’s number.",
   "schedules.why.same-account": "The payee’s account is the one the money comes from.",
   "schedules.waiting.title": "Waiting for you to confirm",
   "schedules.waiting":

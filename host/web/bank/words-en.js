@@ -112,6 +112,7 @@ export default {
   "fault.beneficiary-not-found": "This payee has been deleted. Choose another one or add them again.",
   "fault.beneficiary-cooling":
     "You added this payee only recently, so you cannot send them money yet. Wait a little or choose another one.",
+  "fault.unknown-account": "No account at this bank has that number. Check it with the person you are paying.",
   "fault.same-account": "This is the account the money comes from. Choose another payee.",
 
   // Account numbers.
@@ -120,7 +121,7 @@ export default {
   "number.short": "{count} of the 18 digits in a CLABE.",
   "number.clabe.bank": "This CLABE belongs to {bank}. Its format is correct.",
   "number.clabe.wrong":
-    "A digit of this CLABE seems to be wrong. Compare it with the one you were given before you continue.",
+    "This CLABE has a wrong digit, so no account can have it. Compare it with the one you were given.",
   "number.card": "This looks like a card number. Only debit cards can receive transfers.",
   "number.phone": "This looks like a mobile number.",
   "number.other": "This does not look like a CLABE, debit card or mobile number. Check it.",
@@ -184,6 +185,15 @@ export default {
   "accounts.open-another": "Open another account",
   "accounts.empty.title": "You have no accounts yet",
   "accounts.empty": "Opening one takes a minute: just tell us what it is for.",
+  "accounts.move": "Between my accounts",
+  "move.title": "Move money between my accounts",
+  "move.lead": "The money arrives at once. You do not need to save a payee.",
+  "move.from": "From",
+  "move.to": "To",
+  "move.same": "Choose two different accounts.",
+  "move.submit": "Move the money",
+  "move.done": "Done: you moved {amount} to your {account} account.",
+  "move.none": "To move money you need at least two accounts, and the one that it leaves must not be frozen.",
   "open.title": "Open an account",
   "open.lead": "We give the account its CLABE, and you can use it right away.",
   "open.type": "What is it for?",

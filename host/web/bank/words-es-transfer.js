@@ -214,6 +214,7 @@ export default {
   "schedules.why.account-not-found": "La cuenta ya no está disponible.",
   "schedules.why.beneficiary-not-found": "El beneficiario ya no está en tu lista.",
   "schedules.why.beneficiary-cooling": "Acababas de agregar al beneficiario y todavía no podías transferirle.",
+  "schedules.why.unknown-account": "Ninguna cuenta de este banco tiene el número del beneficiario.",
   "schedules.why.same-account": "La cuenta del beneficiario es la misma de la que sale el dinero.",
   "schedules.waiting.title": "Falta tu confirmación",
   "schedules.waiting":

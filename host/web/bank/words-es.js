@@ -111,13 +111,15 @@ export default {
   "fault.beneficiary-not-found": "Este beneficiario ya no está en tu lista. Elige otro o agrégalo de nuevo.",
   "fault.beneficiary-cooling":
     "Acabas de agregar a este beneficiario y todavía no puedes transferirle. Espera un poco o elige otro.",
+  "fault.unknown-account": "Ninguna cuenta de este banco tiene ese número. Revísalo con la persona a quien le pagas.",
   "fault.same-account": "Es la misma cuenta de la que sale el dinero. Elige otro beneficiario.",
 
   // Account numbers.
   "number.clabe.unknown": "No reconocemos el banco de esta CLABE (clave {code}). Confírmala con quien te la dio.",
   "number.short": "{count} de los 18 dígitos de una CLABE.",
   "number.clabe.bank": "CLABE de {bank}. El formato es correcto.",
-  "number.clabe.wrong": "Esta CLABE parece tener un dígito equivocado. Compárala con la que te dieron antes de seguir.",
+  "number.clabe.wrong":
+    "A esta CLABE le falla un dígito, así que no existe ninguna cuenta con ella. Compárala con la que te dieron.",
   "number.card": "Parece un número de tarjeta. Solo puedes transferir a tarjetas de débito.",
   "number.phone": "Parece un número de celular.",
   "number.other": "No parece una CLABE, una tarjeta de débito ni un celular. Revísalo.",
@@ -179,6 +181,15 @@ export default {
   "accounts.open-another": "Abrir otra cuenta",
   "accounts.empty.title": "Todavía no tienes una cuenta",
   "accounts.empty": "Ábrela en un minuto: solo dinos para qué la quieres.",
+  "accounts.move": "Entre mis cuentas",
+  "move.title": "Pasar dinero entre mis cuentas",
+  "move.lead": "El dinero llega al momento. No necesitas guardar un beneficiario.",
+  "move.from": "De la cuenta",
+  "move.to": "A la cuenta",
+  "move.same": "Elige dos cuentas distintas.",
+  "move.submit": "Pasar el dinero",
+  "move.done": "Listo: pasaste {amount} a tu cuenta {account}.",
+  "move.none": "Para pasar dinero entre tus cuentas necesitas al menos dos, y que la de origen no esté congelada.",
   "open.title": "Abrir una cuenta",
   "open.lead": "El banco te asigna la CLABE y la cuenta queda lista al momento.",
   "open.type": "¿Para qué la quieres?",

@@ -69,6 +69,32 @@ pub async fn find_account(
     Ok(row.map(Account::from))
 }
 
+/// A customer's account as operators who decide on a credit see it.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SeenAccount {
+    owner: String,
+    account_number: String,
+    /// In pesos.
+    balance: String,
+}
+
+pub async fn see(db: &mut PgConnection, account_id: Uuid) -> Result<Option<SeenAccount>, sqlx::Error> {
+    let row = sqlx::query!(
+        r#"
+        select owner as "owner!", account_number, posted
+        from account join account_balance using (account_id)
+        where account_id = $1 and owner is not null
+        "#,
+        account_id,
+    );
+    Ok(row.fetch_optional(db).await?.map(|row| SeenAccount {
+        owner: row.owner,
+        account_number: row.account_number,
+        balance: Money::from_minor(row.posted).to_string(),
+    }))
+}
+
 /// How many accounts a user has, up to `limit`.
 pub async fn count(db: &mut PgConnection, owner: &str, limit: i64) -> Result<i64, sqlx::Error> {
     let count = sqlx::query_scalar!(

@@ -32,7 +32,7 @@ pub struct Entry {
     pub beneficiary_bank: Option<String>,
     /// What came of the user's transfer, on its debit: its present status, or `returned`.
     pub outcome: Option<String>,
-    /// Of an order of another bank.
+    /// Of an order of another bank, or of a transfer by a customer of this one.
     pub payer: Option<Payer>,
     /// Clave de rastreo.
     pub spei_reference: Option<String>,
@@ -101,8 +101,8 @@ pub async fn current_balance(db: &mut PgConnection, account_id: Uuid) -> Result<
     balance.fetch_one(db).await.map(|row| (Money::from_minor(row.posted), row.changed_at))
 }
 
-/// Newest first. Of a transfer by another customer, and of its return, only the amount, the clave de rastreo and what
-/// the sender told the payee are shown.
+/// Newest first. Of a transfer by another customer only the amount, the clave de rastreo, what the sender told the payee,
+/// and the sender's verified name and issued number are shown; of its return, neither of the last two.
 pub async fn list_entries(
     db: &mut PgConnection,
     account_id: Uuid,
@@ -116,7 +116,8 @@ pub async fn list_entries(
             case when received.from_customer then null when t.kind = 'spei' then t.transfer_id else t.returns end
                 as transfer_id,
             payee.beneficiary_name, payee.beneficiary_account_number as beneficiary_number, payee.beneficiary_bank,
-            t.payer_name, t.payer_account_number, t.payer_institution,
+            coalesce(t.payer_name, payer.holder_name) as payer_name,
+            coalesce(t.payer_account_number, payer.number_key) as payer_account_number, t.payer_institution,
             case when not received.from_customer and t.kind = 'spei' and e.delta < 0 then
                 case when exists (select from transfer r where r.returns = t.transfer_id) then 'returned' else t.status end
             end as outcome,
@@ -131,6 +132,11 @@ pub async fn list_entries(
         -- The user's.
         left join transfer payee on payee.transfer_id = coalesce(t.returns, t.transfer_id)
             and payee.kind = 'spei' and not received.from_customer
+        left join lateral (
+            select u.holder_name, case when a.issued is not null then a.number_key end as number_key
+            from account a left join app_user u using (owner)
+            where a.account_id = t.debit_account_id and t.kind = 'spei' and received.from_customer
+        ) as payer on true
         where e.account_id = $1 and e.stripe = $2 and e.version > $3 and e.version <= $4
         order by e.version desc
         limit $5

@@ -1,10 +1,11 @@
 //! Users' own limits, which replace the general ones.
 
 use sqlx::{Connection as _, PgConnection};
-use time::OffsetDateTime;
+use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
 use super::records::{self, Change, Subject};
+use crate::domain::bank_account::CUSTOMER_STRIPE;
 use crate::domain::money::Money;
 use crate::sealing::ChainKey;
 use crate::sealing::digest::{Digest, Hash};
@@ -74,6 +75,21 @@ pub(crate) async fn renew_seals(db: &mut PgConnection, key: &ChainKey) -> Result
 pub async fn find(db: &mut PgConnection, owner: &str) -> Result<Option<Limits>, sqlx::Error> {
     let row = sqlx::query!("select per_transfer_limit, per_day_limit from app_user where owner = $1", owner);
     Ok(row.fetch_optional(db).await?.map(|row| Limits::new(row.per_transfer_limit, row.per_day_limit)))
+}
+
+/// What a user sent on a day in Mexico City, as the ledger counts it.
+pub async fn sent_since(db: &mut PgConnection, owner: &str, day: Date) -> Result<Money, sqlx::Error> {
+    let sent = sqlx::query_scalar!(
+        r#"
+        select least(coalesce(sum(b.sent), 0), 9223372036854775807)::bigint as "sent!"
+        from account a join account_balance b using (account_id)
+        where a.owner = $1 and b.stripe = $2 and b.sent_day >= $3
+        "#,
+        owner,
+        CUSTOMER_STRIPE,
+        day,
+    );
+    sent.fetch_one(db).await.map(Money::from_minor)
 }
 
 /// Works before the user's first account too. A batch decided concurrently with the old limits loses the race

@@ -78,6 +78,8 @@ pub struct Event {
     pub reason: Option<String>,
     pub created_at: OffsetDateTime,
     pub owner: String,
+    /// The other customer of this bank whom it credited, if it did; not in a user's backlog.
+    pub receiver: Option<String>,
     /// Kind of the transfer.
     pub kind: String,
     /// The user's account: debited by a SPEI transfer, credited by every other kind.
@@ -158,6 +160,7 @@ struct Row {
     reason: Option<String>,
     created_at: Option<OffsetDateTime>,
     owner: Option<String>,
+    receiver: Option<String>,
     kind: Option<String>,
     debit_account_id: Option<Uuid>,
     credit_account_id: Option<Uuid>,
@@ -170,6 +173,15 @@ struct Row {
     payer_institution: Option<i32>,
     concept: Option<String>,
     numeric_reference: Option<i32>,
+}
+
+impl Event {
+    /// The same as its receiver sees it, who learns that money is there.
+    pub(crate) fn deposit(&self) -> Option<Self> {
+        let owner = self.receiver.clone()?;
+        let deposit = Self { owner, kind: "deposit".to_owned(), account_id: self.credit_account_id, ..self.clone() };
+        Some(Self { beneficiary_name: None, receiver: None, ..deposit })
+    }
 }
 
 impl Row {
@@ -185,6 +197,7 @@ impl Row {
             reason: self.reason,
             created_at: self.created_at?,
             owner: self.owner?,
+            receiver: self.receiver,
             account_id: account?,
             debit_account_id: self.debit_account_id?,
             credit_account_id: self.credit_account_id?,
@@ -233,7 +246,7 @@ pub(crate) async fn read_batches(
         )
         select p.stripe, p.seq, p.operations_meant > 0 as has_operations, v.transfer_id as "transfer_id?",
             v.ordinal as "ordinal?", v.status as "status?", v.reason, v.created_at as "created_at?", t.owner as "owner?",
-            t.kind as "kind?", t.debit_account_id as "debit_account_id?", t.credit_account_id as "credit_account_id?",
+            r.owner as receiver, t.kind as "kind?", t.debit_account_id as "debit_account_id?", t.credit_account_id as "credit_account_id?",
             t.amount as "amount?", case when t.kind <> 'received' then t.beneficiary_name end as beneficiary_name,
             t.spei_reference, t.returns, t.payer_name, t.payer_account_number, t.payer_institution, t.concept,
             t.numeric_reference
@@ -241,6 +254,7 @@ pub(crate) async fn read_batches(
         left join lateral unnest(p.transfer_ids) as ids (transfer_id) on true
         left join transfer_event v on v.transfer_id = ids.transfer_id and v.chain_id = p.chain_id and v.seq = p.seq
         left join transfer t on t.transfer_id = ids.transfer_id
+        left join account r on r.account_id = t.credit_account_id and t.rail = 'on-us' and r.owner <> t.owner
         order by p.placed, p.stripe, p.seq, ids.transfer_id, v.ordinal
         "#,
         &stripes,
@@ -308,7 +322,7 @@ pub(crate) async fn read_of(
             select transfer_id from transfer where owner = $1 and $5
         )
         select c.stripe, v.seq, false as has_operations, v.transfer_id, v.ordinal as "ordinal?", v.status as "status?", v.reason,
-            v.created_at as "created_at?", t.owner as "owner?", t.kind as "kind?",
+            v.created_at as "created_at?", t.owner as "owner?", null as receiver, t.kind as "kind?",
             t.debit_account_id as "debit_account_id?", t.credit_account_id as "credit_account_id?", t.amount as "amount?",
             case when t.kind <> 'received' then t.beneficiary_name end as beneficiary_name, t.spei_reference, t.returns,
             t.payer_name, t.payer_account_number, t.payer_institution, t.concept, t.numeric_reference

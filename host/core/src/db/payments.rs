@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::holders;
 use super::transfers::read_remittance;
-use crate::clock::CLOCK_SKEW_MAX;
+use crate::clock::{CLOCK_SKEW_MAX, timestamp};
 use crate::domain::money::Money;
 use crate::domain::transfer::{Payment, RailName};
 use crate::sealing::ChainKey;
@@ -252,6 +252,12 @@ pub async fn list(db: &mut PgConnection, limit: i64) -> Result<Vec<PendingPaymen
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SeenPayment {
+    /// The user who sent it; left out of an order of another bank.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) payer: Option<String>,
+    /// Left out if the ledger lost it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) created_at: Option<String>,
     /// In pesos.
     pub(crate) amount: String,
     pub(crate) payee: String,
@@ -269,7 +275,7 @@ pub struct SeenPayment {
 pub async fn see(db: &mut PgConnection, transfer_id: Uuid) -> Result<Option<SeenPayment>, sqlx::Error> {
     let row = sqlx::query!(
         r#"
-        select amount, coalesce(beneficiary_name, '') as "payee!", beneficiary_account_number as "number!",
+        select t.owner, t.created_at, amount, coalesce(beneficiary_name, '') as "payee!", beneficiary_account_number as "number!",
             spei_reference as "tracking_key!", status, kind = 'received' as "is_incoming!", p.last_error as "last_error?"
         from transfer t left join rail_payment p using (transfer_id)
         where transfer_id = $1 and kind in ('spei', 'received')
@@ -277,6 +283,8 @@ pub async fn see(db: &mut PgConnection, transfer_id: Uuid) -> Result<Option<Seen
         transfer_id,
     );
     Ok(row.fetch_optional(db).await?.map(|row| SeenPayment {
+        payer: Some(row.owner).filter(|_| !row.is_incoming),
+        created_at: Some(timestamp(row.created_at)),
         amount: Money::from_minor(row.amount).to_string(),
         payee: row.payee,
         payee_number: row.number,

@@ -8,7 +8,7 @@ use super::{Position, unknown_text};
 use crate::domain::incoming::Payer;
 use crate::domain::money::Money;
 use crate::domain::remittance::Remittance;
-use crate::domain::transfer::{Status, Transfer};
+use crate::domain::transfer::{PayeeAccount, Status, Transfer};
 
 /// A user's transfers, newest first, after a position.
 pub async fn list_transfers(
@@ -20,8 +20,8 @@ pub async fn list_transfers(
     let rows = sqlx::query_as!(
         Row,
         r#"
-        select transfer_id, debit_account_id, beneficiary_id, beneficiary_name, amount, status, spei_reference,
-            concept, numeric_reference, created_at
+        select transfer_id, debit_account_id, beneficiary_id, beneficiary_name, beneficiary_bank,
+            beneficiary_account_number, amount, status, spei_reference, concept, numeric_reference, created_at
         from transfer
         where owner = $1 and kind = 'spei'
             and (created_at, transfer_id) < (
@@ -78,8 +78,8 @@ pub async fn find_transfer(
     let row = sqlx::query_as!(
         Row,
         r#"
-        select transfer_id, debit_account_id, beneficiary_id, beneficiary_name, amount, status, spei_reference,
-            concept, numeric_reference, created_at
+        select transfer_id, debit_account_id, beneficiary_id, beneficiary_name, beneficiary_bank,
+            beneficiary_account_number, amount, status, spei_reference, concept, numeric_reference, created_at
         from transfer
         where owner = $1 and kind = 'spei' and transfer_id = $2
         "#,
@@ -94,6 +94,8 @@ struct Row {
     debit_account_id: Uuid,
     beneficiary_id: Option<Uuid>,
     beneficiary_name: Option<String>,
+    beneficiary_bank: Option<String>,
+    beneficiary_account_number: Option<String>,
     amount: i64,
     status: String,
     spei_reference: Option<String>,
@@ -109,6 +111,7 @@ impl Row {
             from_account_id: self.debit_account_id,
             to_beneficiary_id: self.beneficiary_id,
             beneficiary_name: self.beneficiary_name,
+            payee: PayeeAccount::read(self.beneficiary_account_number, self.beneficiary_bank),
             amount: Money::from_minor(self.amount),
             status: parse_status(&self.status)?,
             spei_reference: self.spei_reference,
@@ -136,9 +139,10 @@ pub(crate) async fn find_answer(
     Ok(row.fetch_optional(db).await?.map(|row| row.transfer_id.ok_or(row.code)))
 }
 
-/// `None` without an institution, which every incoming order has.
+/// `None` of nobody who is known.
 pub(crate) fn read_payer(name: Option<String>, number: Option<String>, institution: Option<i32>) -> Option<Payer> {
-    Some(Payer { name, number, institution: institution?.try_into().ok()? })
+    let payer = Payer { name, number, institution: institution.and_then(|code| code.try_into().ok()) };
+    Some(payer).filter(|it| it.name.is_some() || it.number.is_some() || it.institution.is_some())
 }
 
 pub(crate) fn read_remittance(concept: Option<String>, numeric_reference: Option<i32>) -> Remittance {

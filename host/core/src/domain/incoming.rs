@@ -52,14 +52,15 @@ pub struct IncomingOrder {
 pub struct Payer {
     pub name: Option<String>,
     pub number: Option<String>,
-    /// SPEI's code of the institution.
-    pub institution: u32,
+    /// SPEI's code of the institution; `None` for this bank.
+    pub institution: Option<u32>,
 }
 
 impl Payer {
     /// The institution's name, or its code if it is unknown.
-    pub fn bank(&self) -> String {
-        banks::institution_name(self.institution).map_or_else(|| self.institution.to_string(), str::to_owned)
+    pub fn bank(&self) -> Option<String> {
+        let name = |code: u32| banks::institution_name(code).map_or_else(|| code.to_string(), str::to_owned);
+        self.institution.map(name)
     }
 }
 

@@ -17,6 +17,7 @@ record! {
     /// Who pays whom, and how much.
     pub struct Payment in camelCase {
         pub from_account_id: Uuid { example: ID_EXAMPLE },
+        /// Or of another account of the user's own, if the bank issued its number.
         pub to_beneficiary_id: Uuid { example: ID_EXAMPLE },
         /// Exact: at most two decimals by value.
         pub amount: Money { positive: true, unit: CURRENCY, example: "1500.50" },

@@ -5,11 +5,20 @@ use super::money::Money;
 use super::risk;
 
 /// Codes that rules may return; each is a problem code of the HTTP API.
-pub const CODES: [&str; 5] =
-    [SAME_ACCOUNT, INSUFFICIENT_FUNDS, "limit-exceeded", "beneficiary-cooling", RISK_ACKNOWLEDGMENT_REQUIRED];
+pub const CODES: [&str; 6] = [
+    SAME_ACCOUNT,
+    UNKNOWN_ACCOUNT,
+    INSUFFICIENT_FUNDS,
+    "limit-exceeded",
+    "beneficiary-cooling",
+    RISK_ACKNOWLEDGMENT_REQUIRED,
+];
 
 /// The beneficiary's account is the debited account.
 pub const SAME_ACCOUNT: &str = "same-account";
+
+/// No account has the beneficiary's number, which would be one of this bank's.
+pub const UNKNOWN_ACCOUNT: &str = "unknown-account";
 
 pub const INSUFFICIENT_FUNDS: &str = "insufficient-funds";
 
@@ -17,7 +26,7 @@ pub const INSUFFICIENT_FUNDS: &str = "insufficient-funds";
 pub const RISK_ACKNOWLEDGMENT_REQUIRED: &str = "risk-acknowledgment-required";
 
 /// Twice the number of codes, for rules that report one code for several reasons.
-const VIOLATIONS_MAX: usize = 10;
+const VIOLATIONS_MAX: usize = 12;
 
 /// Limited because details are stored forever, with idempotency keys.
 const DETAIL_CHARS_MAX: usize = 500;

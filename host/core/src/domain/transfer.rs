@@ -109,6 +109,8 @@ pub struct Transfer {
     pub to_beneficiary_id: Option<Uuid>,
     /// Name at the time of the transfer.
     pub beneficiary_name: Option<String>,
+    /// Likewise, the payee's number and bank; `None` for a credit by the bank.
+    pub payee: Option<PayeeAccount>,
     /// Above zero.
     pub amount: Money,
     pub status: Status,
@@ -116,6 +118,19 @@ pub struct Transfer {
     pub spei_reference: Option<String>,
     pub remittance: Remittance,
     pub created_at: OffsetDateTime,
+}
+
+/// Where the money of a transfer goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PayeeAccount {
+    pub number: String,
+    pub bank: String,
+}
+
+impl PayeeAccount {
+    pub(crate) fn read(number: Option<String>, bank: Option<String>) -> Option<Self> {
+        Some(Self { number: number?, bank: bank? })
+    }
 }
 
 /// A transfer with the data that a rail needs.

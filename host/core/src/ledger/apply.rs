@@ -26,8 +26,8 @@ use crate::domain::clabe::Clabe;
 use crate::domain::money::Money;
 use crate::domain::remittance::Remittance;
 use crate::domain::risk::Risk;
-use crate::domain::rules::{Facts, INSUFFICIENT_FUNDS, SAME_ACCOUNT, Verdict, Violation};
-use crate::domain::transfer::{Kind, RailEvent, RailName, Status, Transfer};
+use crate::domain::rules::{Facts, INSUFFICIENT_FUNDS, SAME_ACCOUNT, UNKNOWN_ACCOUNT, Verdict, Violation};
+use crate::domain::transfer::{Kind, PayeeAccount, RailEvent, RailName, Status, Transfer};
 
 /// Answers the commands in order. The answers become valid when the batch is committed.
 pub fn apply(state: &mut State, commands: &[Command], context: &Context, policy: &Policy<'_>) -> (Batch, Vec<Outcome>) {
@@ -97,7 +97,7 @@ impl Run<'_> {
         let hold = self.hold_to_capture(order)?;
         self.decide(order, hold.as_ref().map_or(Money::ZERO, |hold| hold.amount))?;
         let debit = (order.from_account_id, CUSTOMER_STRIPE);
-        let (rail, credit) = self.route(order);
+        let (rail, credit) = self.route(order)?;
         let status = if rail.is_instant() {
             let next = (self.policy.transition)(Status::Pending, RailEvent::Settled);
             let next = next.map_err(|NoVerdict| Refusal::RulesUnavailable)?;
@@ -125,16 +125,21 @@ impl Run<'_> {
         Ok(self.record(order, fingerprint, status, rail, credit.0))
     }
 
-    /// How a payment leaves, and which balance it credits.
-    fn route(&self, order: &Order) -> (RailName, BalanceKey) {
+    /// How a payment leaves, and which balance it credits. No rail carries a payment to this bank.
+    fn route(&self, order: &Order) -> Result<(RailName, BalanceKey), Unmade> {
         let terms = self.context.terms;
-        let payee = terms.on_us.and_then(|_| self.state.payees.get(&order.to_beneficiary_id));
-        let own = payee.and_then(|payee| self.state.issued.get(&Clabe::read(&payee.number)?));
-        match (own, terms.rail) {
-            (Some(account), _) => (RailName::OnUs, (*account, CUSTOMER_STRIPE)),
+        let payee = self.state.payees.get(&order.to_beneficiary_id);
+        let number = payee.and_then(|payee| Clabe::read(&payee.number));
+        let own = number.zip(terms.on_us).filter(|(number, range)| range.is_same_bank(*number));
+        Ok(match (own, terms.rail) {
+            (Some((number, _)), _) => {
+                let account =
+                    self.state.issued.get(&number).ok_or_else(|| Unmade::Rejected(vec![unknown_account()]))?;
+                (RailName::OnUs, (*account, CUSTOMER_STRIPE))
+            }
             (None, rail) if rail.is_instant() => (rail, (SPEI_ACCOUNT, self.context.stripe)),
             (None, rail) => (rail, (IN_TRANSIT_ACCOUNT, self.context.stripe)),
-        }
+        })
     }
 
     /// Asks the rules. `reserved` is what a hold keeps for this order.
@@ -204,6 +209,7 @@ impl Run<'_> {
             from_account_id: order.from_account_id,
             to_beneficiary_id: Some(order.to_beneficiary_id),
             beneficiary_name: Some(payee.name.clone()),
+            payee: Some(PayeeAccount { number: payee.number.clone(), bank: payee.bank.clone() }),
             amount: order.amount,
             status,
             spei_reference: Some(tracking_key(order, fingerprint, self.context.now)),
@@ -215,7 +221,6 @@ impl Run<'_> {
             owner: order.owner.clone(),
             // Money in transit is on its way there.
             credit_account_id: if rail == RailName::OnUs { credit_account_id } else { SPEI_ACCOUNT },
-            payee: Some((payee.number.clone(), payee.bank.clone())),
             sender_number: account.filter(|it| it.is_issued).map(|it| normalise(&it.number)),
             rail: Some(rail),
             returns: None,
@@ -243,7 +248,6 @@ impl Run<'_> {
             kind,
             owner,
             credit_account_id: account_id,
-            payee: None,
             sender_number: None,
             rail: None,
             returns: report.map(|report| report.transfer_id),
@@ -256,6 +260,7 @@ impl Run<'_> {
                 from_account_id: source,
                 to_beneficiary_id: None,
                 beneficiary_name: None,
+                payee: None,
                 amount,
                 status: Status::Completed,
                 spei_reference: None,
@@ -283,6 +288,13 @@ fn insufficient_funds() -> Violation {
     Violation {
         code: INSUFFICIENT_FUNDS.to_owned(),
         detail: "The balance of the account does not cover the amount.".to_owned(),
+    }
+}
+
+fn unknown_account() -> Violation {
+    Violation {
+        code: UNKNOWN_ACCOUNT.to_owned(),
+        detail: "The number is one of this bank's, and no account has it.".to_owned(),
     }
 }
 

@@ -224,8 +224,6 @@ pub struct NewTransfer {
     pub kind: Kind,
     pub owner: String,
     pub credit_account_id: Uuid,
-    /// For SPEI transfers: the payee's number and bank.
-    pub payee: Option<(String, String)>,
     /// For SPEI transfers from an account whose number the bank issued: that number.
     pub sender_number: Option<String>,
     /// For SPEI transfers and incoming orders.

@@ -12,7 +12,7 @@ use crate::domain::account_number::normalise;
 use crate::domain::bank_account::{CURRENCY, CUSTOMER};
 use crate::domain::clabe::Clabe;
 use crate::domain::money::Money;
-use crate::domain::transfer::Payment;
+use crate::domain::transfer::{PayeeAccount, Payment};
 use crate::ledger::batch::{Balance, BalanceKey, Batch, Made, NewTransfer};
 use crate::sealing::ChainKey;
 use crate::sealing::digest::{Digest, Hash};
@@ -208,8 +208,8 @@ impl Rows {
             created_at,
         });
         let transfers = batch.transfers.iter().map(|new| {
-            let (number, bank) = new.payee.clone().unzip();
             let transfer = new.transfer.clone();
+            let (number, bank) = transfer.payee.map(|it| (it.number, it.bank)).unzip();
             let order = new.order.as_ref();
             TransferRow {
                 transfer_id: transfer.transfer_id,
@@ -380,7 +380,7 @@ impl PaymentRow {
         if let Some(order) = &new.order {
             return Some(row(seals::of_return(key, rail, order, new.reason?.as_str())));
         }
-        let (payee_number, payee_bank) = new.payee.clone()?;
+        let PayeeAccount { number: payee_number, bank: payee_bank } = new.transfer.payee.clone()?;
         let payment = Payment {
             transfer_id: transfer.transfer_id,
             tracking_key: transfer.spei_reference?,

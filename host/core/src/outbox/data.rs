@@ -50,7 +50,7 @@ impl From<Event> for TransferEvent {
             beneficiary_name: event.beneficiary_name,
             spei_reference: event.spei_reference,
             returns: event.returns,
-            payer_bank: event.payer.as_ref().map(Payer::bank),
+            payer_bank: event.payer.as_ref().and_then(Payer::bank),
             payer_account_number: event.payer.as_ref().and_then(|payer| payer.number.clone()),
             payer_name: event.payer.and_then(|payer| payer.name),
             concept: event.remittance.concept,

@@ -88,7 +88,8 @@ impl Outbox {
                 break;
             }
             if next.history == at.history {
-                self.listeners.publish(events, next.clone());
+                let with_deposits = events.into_iter().flat_map(|event| [event.deposit(), Some(event)]).flatten();
+                self.listeners.publish(with_deposits.collect(), next.clone());
                 *tail = Tail::At(next);
             } else {
                 // A loss was accepted: all cursors are of another history.

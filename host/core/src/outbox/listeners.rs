@@ -111,6 +111,7 @@ mod tests {
             reason: None,
             created_at: OffsetDateTime::UNIX_EPOCH,
             owner: owner.into(),
+            receiver: None,
             kind: "spei".into(),
             account_id: Uuid::nil(),
             debit_account_id: Uuid::nil(),

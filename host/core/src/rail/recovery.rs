@@ -145,6 +145,8 @@ impl Lost {
     /// As operators who decide on it see it.
     pub fn seen(&self) -> SeenPayment {
         SeenPayment {
+            payer: None,
+            created_at: None,
             amount: self.amount.to_string(),
             payee: self.payee.name.clone(),
             payee_number: self.payee.number.clone(),

@@ -10,6 +10,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::audit::{self, Event};
 use crate::auth::LedgerOperator;
+use crate::db::accounts::see;
 use crate::db::approvals::Action;
 use crate::db::funding;
 use crate::domain::money::{INVALID_AMOUNT, Money};
@@ -118,7 +119,8 @@ pub(crate) async fn fund(
     fields.finish()?;
     let PathId(account_id) = id?;
     let amount = amount.to_string();
-    let action = Action::Fund { account_id, amount: amount.clone(), transaction_id };
+    let account = see(&mut *app.db.acquire().await?, account_id).await?.ok_or(Error::NotFound)?;
+    let action = Action::Fund { account_id, account, amount: amount.clone(), transaction_id };
     if let Some(waiting) = propose(&app, &operator.person, &action, &reason).await? {
         return Ok(waiting);
     }

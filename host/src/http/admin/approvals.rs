@@ -182,10 +182,10 @@ async fn perform(action: Action, app: &App, approval: &Approval) -> Result<Respo
         Action::BookPayment { case_id, account_id, .. } => {
             reconciliations::book(app, case_id, account_id, by_hand()).await?.into_response()
         }
-        Action::Fund { account_id, amount, transaction_id } => {
+        Action::Fund { account_id, amount, transaction_id, .. } => {
             accounts::credit(app, account_id, &amount, transaction_id, by).await?.into_response()
         }
-        Action::SetLimits { user, limits } => {
+        Action::SetLimits { user, limits, .. } => {
             set_limits(limits, app, user, (by, Some(approval.approval_id))).await?.into_response()
         }
     })

@@ -48,7 +48,7 @@ request! {
         },
         /// Clave de rastreo. Spaces and hyphens do not matter.
         tracking_key: Option<String> {
-            chars_max: TRACKING_KEY_CHARS_MAX, form: TextForm::NotBlank, example: "\"CAUDAL0198F1C25A2B7C3D8E4F\""
+            chars_max: TRACKING_KEY_CHARS_MAX, form: TextForm::NotBlank, example: "\"CAUD202611218K3M5P7R9T2V4X6Z0B\""
         },
     }
 }
@@ -91,7 +91,7 @@ answer! {
         status: Status { example: "\"completed\"" },
         /// Of the payee, or of the payer if it was received.
         name: Option<String> { example: "\"Luisa Gómez\"" },
-        spei_reference: String { example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
+        spei_reference: String { example: "\"CAUD202611218K3M5P7R9T2V4X6Z0B\"" },
         created_at: OffsetDateTime { example: INSTANT_EXAMPLE },
     }
 }

@@ -33,7 +33,7 @@ answer! {
         transaction_id: Uuid { example: ID_EXAMPLE },
         /// Whether it goes out, or came in and is sent back.
         kind: &'static str { one_of: &["payment", "return"], example: "\"payment\"" },
-        tracking_key: String { example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
+        tracking_key: String { example: "\"CAUD202611218K3M5P7R9T2V4X6Z0B\"" },
         amount: Money { unit: CURRENCY, example: "1500.50" },
         rail: String { example: "\"stp\"" },
         created_at: OffsetDateTime { example: INSTANT_EXAMPLE },

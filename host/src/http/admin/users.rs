@@ -104,7 +104,8 @@ pub(crate) async fn put_limits(
     };
     let takes_two = before != Some(set) && (is_high(per_transfer) || is_high(per_day));
     if takes_two {
-        let action = Action::SetLimits { user: user.clone(), limits: set.into() };
+        let action =
+            Action::SetLimits { user: user.clone(), before: before.unwrap_or_default().into(), limits: set.into() };
         if let Some(waiting) = propose(&app, &operator.person, &action, &reason).await? {
             return Ok(waiting);
         }

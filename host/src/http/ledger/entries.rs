@@ -69,7 +69,7 @@ answer! {
         payer_account_number: Option<String> { example: "\"012180001234567897\"" },
         /// Name of the institution, or SPEI's code for it.
         payer_bank: Option<String> { example: "\"BBVA\"" },
-        spei_reference: Option<String> { example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
+        spei_reference: Option<String> { example: "\"CAUD202611218K3M5P7R9T2V4X6Z0B\"" },
         /// Concepto de pago, as its sender typed it.
         concept: Option<String> { example: "\"Renta de noviembre\"" },
         /// Referencia numérica.
@@ -111,7 +111,7 @@ impl EntryJson {
             balance: entry.balance_after,
             transaction_id: entry.transfer_id,
             beneficiary_name: entry.beneficiary_name,
-            payer_bank: entry.payer.as_ref().map(Payer::bank),
+            payer_bank: entry.payer.as_ref().and_then(Payer::bank),
             payer_account_number: entry.payer.as_ref().and_then(|payer| payer.number.clone()),
             payer_name: entry.payer.and_then(|payer| payer.name),
             spei_reference: entry.spei_reference,

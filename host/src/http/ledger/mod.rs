@@ -14,4 +14,5 @@ pub mod profile;
 pub mod risk_context;
 pub mod schedules;
 pub(crate) mod statement;
+pub mod terms;
 pub mod transactions;

@@ -43,12 +43,15 @@ answer! {
     pub(crate) struct TransactionJson as "Transaction" in camelCase {
         id: Uuid { example: ID_EXAMPLE },
         from_account_id: Uuid { example: ID_EXAMPLE },
-        /// Null if the beneficiary was deleted, and for incoming money.
+        /// As sent, even if the beneficiary was deleted since.
         to_beneficiary_id: Option<Uuid> { nullable: true, example: ID_EXAMPLE },
         beneficiary_name: Option<String> { nullable: true, example: "\"Luisa Gómez\"" },
+        /// As it was at the time of the transfer, like the name.
+        beneficiary_account_number: Option<String> { example: "\"012180004643051249\"" },
+        beneficiary_bank: Option<String> { example: "\"BBVA\"" },
         amount: Money { unit: CURRENCY, example: "1500.50" },
         status: Status { example: "\"completed\"" },
-        spei_reference: Option<String> { example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
+        spei_reference: Option<String> { example: "\"CAUD202611218K3M5P7R9T2V4X6Z0B\"" },
         /// Concepto de pago, as the user typed it.
         concept: Option<String> { example: "\"Renta de noviembre\"" },
         /// Referencia numérica.
@@ -68,11 +71,14 @@ impl Item for TransactionJson {
 
 impl From<Transfer> for TransactionJson {
     fn from(transfer: Transfer) -> Self {
+        let (number, bank) = transfer.payee.map(|payee| (payee.number, payee.bank)).unzip();
         Self {
             id: transfer.transfer_id,
             from_account_id: transfer.from_account_id,
             to_beneficiary_id: transfer.to_beneficiary_id,
             beneficiary_name: transfer.beneficiary_name,
+            beneficiary_account_number: number,
+            beneficiary_bank: bank.filter(|bank| !bank.is_empty()),
             amount: transfer.amount,
             status: transfer.status,
             spei_reference: transfer.spei_reference,

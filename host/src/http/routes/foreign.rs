@@ -30,7 +30,7 @@ answer! {
     /// read.
     pub(crate) struct NoticeJson as "StpNotice" {
         /// The tracking key.
-        clave_rastreo: Option<String> { named: "claveRastreo", example: "\"CAUDAL0198F1C25A2B7C3D8E4F\"" },
+        clave_rastreo: Option<String> { named: "claveRastreo", example: "\"CAUD202611218K3M5P7R9T2V4X6Z0B\"" },
         /// The tracking key again, since orders have it here too.
         folio_origen: Option<String> { named: "folioOrigen" },
         estado: Option<String> { example: "\"LQ\"" },

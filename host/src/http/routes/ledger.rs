@@ -14,6 +14,7 @@ use crate::http::ledger::profile::{self, ProfileJson, ProfileRequest};
 use crate::http::ledger::risk_context::{self, RiskContextJson, RiskContextQuery};
 use crate::http::ledger::schedules::{self, ConfirmationRequest, ScheduleJson, ScheduleRequest, SkipRequest};
 use crate::http::ledger::statement::{self, StatementQuery};
+use crate::http::ledger::terms::{self, TermsJson};
 use crate::http::ledger::transactions::{self, SendRequest, TransactionJson};
 use crate::http::operation::{
     ANY_FILE, Api, Callers, Content, ETAG, Header, IF_NONE_MATCH, LOCATION, Operation, PAGE, one, route,
@@ -113,6 +114,7 @@ const OPERATIONS: &[Operation] = &[
         .errors(&["account-not-found", "beneficiary-not-found", "model-unavailable", "decision-not-kept"]),
     route!(post "/api/analytics/events", analytics::create_event, "Record an event, if the user consented")
         .user().body::<EventRequest>().answers(&[(202, Content::Empty)]),
+    route!(get "/api/ledger/terms", terms::get_terms, "Limits and waiting times of the user's next transfer").user().ok::<TermsJson>(),
     route!(get "/api/analytics/consent", analytics::get_consent, "Whether the user consented").user().ok::<ConsentJson>(),
     route!(put "/api/analytics/consent", analytics::put_consent, "Grant or withdraw consent")
         .user().body::<ConsentRequest>().ok::<ConsentJson>(),

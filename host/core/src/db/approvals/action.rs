@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::db::accounts::SeenAccount;
 use crate::db::deployments::Canary;
 use crate::db::limits::Limits;
 use crate::db::payments::SeenPayment;
@@ -41,12 +42,14 @@ pub enum Action {
     },
     Fund {
         account_id: Uuid,
+        account: SeenAccount,
         /// In pesos.
         amount: String,
         transaction_id: Uuid,
     },
     SetLimits {
         user: String,
+        before: OwnLimits,
         limits: OwnLimits,
     },
 }

@@ -5,7 +5,7 @@ use super::Run;
 use crate::domain::bank_account::{CUSTOMER_STRIPE, SPEI_ACCOUNT};
 use crate::domain::money::Money;
 use crate::domain::remittance::Remittance;
-use crate::domain::transfer::{Kind, Status, Transfer};
+use crate::domain::transfer::{Kind, PayeeAccount, Status, Transfer};
 use crate::ledger::batch::{Answer, Made, NewTransfer};
 use crate::ledger::command::{LostPayee, Order, Outcome, Recover, Refusal};
 use crate::ledger::tracking::{recovered_key, recovered_key_of};
@@ -44,6 +44,7 @@ impl Run<'_> {
             from_account_id: account_id,
             to_beneficiary_id: Some(beneficiary_id),
             beneficiary_name: Some(name),
+            payee: Some(PayeeAccount { number, bank }),
             amount,
             status: Status::Completed,
             spei_reference: Some(tracking_key.clone()),
@@ -61,7 +62,6 @@ impl Run<'_> {
             kind: Kind::Spei,
             owner,
             credit_account_id: SPEI_ACCOUNT,
-            payee: Some((number, bank)),
             sender_number: None,
             rail: Some(rail),
             returns: None,

@@ -219,7 +219,7 @@ fn entry(xml: &mut Xml, it: &Entry) -> io::Result<()> {
 /// The other party: the payer of a received order, or the payee of the user's own transfer, also when its money came back.
 fn party(xml: &mut Xml, it: &Entry) -> io::Result<()> {
     let (name, number, bank, code) = match &it.payer {
-        Some(payer) => (&payer.name, &payer.number, Some(payer.bank()), Some(payer.institution)),
+        Some(payer) => (&payer.name, &payer.number, payer.bank(), payer.institution),
         None => (&it.beneficiary_name, &it.beneficiary_number, it.beneficiary_bank.clone(), None),
     };
     let name = plain(name.as_deref().unwrap_or_default(), TEXT_CHARS_MAX);

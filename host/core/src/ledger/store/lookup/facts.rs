@@ -15,7 +15,7 @@ use crate::db::transfers::{parse_status, read_remittance};
 use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 use crate::domain::hold::Hold;
 use crate::domain::money::Money;
-use crate::domain::transfer::Transfer;
+use crate::domain::transfer::{PayeeAccount, Transfer};
 use crate::ledger::batch::{AccountFacts, Answer, Context, Made, Payee, State, UserFacts};
 use crate::ledger::command::{Command, PlaceHold};
 use crate::ledger::rows::{BalanceRow, HoldRow, KeyRow, TransferRow, rejection_from_json};
@@ -244,6 +244,7 @@ fn transfer(row: TransferRow) -> Result<Transfer, sqlx::Error> {
         from_account_id: row.debit_account_id,
         to_beneficiary_id: row.beneficiary_id,
         beneficiary_name: row.beneficiary_name,
+        payee: PayeeAccount::read(row.beneficiary_account_number, row.beneficiary_bank),
         amount: Money::from_minor(row.amount),
         status: parse_status(&row.status.0)?,
         spei_reference: row.spei_reference,

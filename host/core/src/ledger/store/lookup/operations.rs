@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 
 use sqlx::PgConnection;
+use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::db::holds;
 use crate::domain::bank_account::CUSTOMER_STRIPE;
 use crate::domain::clabe::Clabe;
-use crate::ledger::batch::{AccountFacts, Context, State};
+use crate::ledger::batch::{AccountFacts, Context, Payee, State};
 use crate::ledger::command::Command;
 use crate::ledger::rows::BalanceRow;
 
@@ -20,12 +21,48 @@ pub(super) async fn load(
     context: &Context,
     state: &mut State,
 ) -> Result<(), sqlx::Error> {
+    if context.terms.on_us.is_some() {
+        load_own_accounts(db, commands, state).await?;
+    }
     load_issued(db, commands, context, state).await?;
     let ended: Vec<Uuid> = commands.iter().filter_map(Command::hold_id).collect();
     if !ended.is_empty() {
         state.holds = holds::find_all(db, &ended).await?;
     }
     load_freezes(db, commands, state).await
+}
+
+/// What money is moved to between a customer's own accounts: those of their ids.
+async fn load_own_accounts(db: &mut PgConnection, commands: &[Command], state: &mut State) -> Result<(), sqlx::Error> {
+    let orders = commands.iter().filter_map(Command::order);
+    let missing = orders.filter(|order| !state.payees.contains_key(&order.to_beneficiary_id));
+    let (ids, owners): (Vec<Uuid>, Vec<String>) =
+        missing.map(|order| (order.to_beneficiary_id, order.owner.clone())).unzip();
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let rows = sqlx::query!(
+        r#"
+        select distinct account_id as "account_id!", owner as "owner!", account_number as "number!"
+        from unnest($1::uuid[], $2::text[]) as n (account_id, owner) join account a using (account_id, owner)
+        where a.issued is not null
+        "#,
+        &ids,
+        &owners,
+    );
+    let payees = rows.fetch_all(db).await?.into_iter().map(|row| {
+        let payee = Payee {
+            owner: row.owner,
+            name: row.number.clone(),
+            bank: String::new(),
+            number: row.number,
+            // No waiting period applies.
+            created_at: OffsetDateTime::UNIX_EPOCH,
+        };
+        (row.account_id, payee)
+    });
+    state.payees.extend(payees);
+    Ok(())
 }
 
 /// Accounts with the numbers that would be issued, and those that payees and incoming orders name.
