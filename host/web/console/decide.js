@@ -1,7 +1,7 @@
 // The decision of a second operator: they read the action as it was proposed, with the digest that the approval repeats, and
 // approve or reject it.
 
-/** @import { Approval, Failure } from "./types.js" */
+/** @import { Approval } from "./types.js" */
 import { button, h, markInvalid } from "../shared/dom.js";
 import * as api from "./api.js";
 import { copyButton } from "./copy.js";
@@ -34,9 +34,9 @@ function drawAction(it) {
 
 /**
  * Resolves with what was done, in a sentence, or null if nothing was.
- * @param {Approval} approval @param {(failure: Failure) => void} onUnauthorized @returns {Promise<string | null>}
+ * @param {Approval} approval @returns {Promise<string | null>}
  */
-export function decide(approval, onUnauthorized) {
+export function decide(approval) {
   return new Promise((resolve) => {
     /** @type {string | null} */
     let done = null;
@@ -55,13 +55,7 @@ export function decide(approval, onUnauthorized) {
         done = sentence;
         dialog.close();
       } catch (error) {
-        const failure = asFailure(error);
-        if (failure.status === 401) {
-          dialog.close();
-          onUnauthorized(failure);
-          return;
-        }
-        update(answer, h("div.notice.bad", drawFailure(failure)));
+        update(answer, h("div.notice.bad", drawFailure(asFailure(error))));
         answer.scrollIntoView({ block: "nearest" });
       } finally {
         isSending = false;
