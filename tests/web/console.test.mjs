@@ -65,6 +65,24 @@ test("a shadow and a canary are compared with the champion", async () => {
   await new Promise((resolve) => setTimeout(resolve, 2_500));
   assert.equal(await page.$eval("#report details", (it) => it.open), true);
   await ops.shot("report");
+  // A shadow is removed first, and what was typed waits for the same change only.
+  await ops.press("Roll out", "#versions");
+  await ops.shows(/Before the rollout: remove the shadow/, "dialog");
+  await page.type("dialog textarea", "it agrees");
+  await page.click("dialog button.main");
+  await ops.shows(/Decisions per step/, "dialog");
+  await page.$eval("#change-minutes", (it) => {
+    it.value = "0";
+  });
+  await page.type("dialog textarea", "in steps");
+  await ops.cancel();
+  const typed = () => page.$$eval("dialog :is(#change-minutes, textarea)", (all) => all.map((it) => it.value));
+  await ops.press("Start canary", "#versions");
+  assert.deepEqual(await typed(), [""]);
+  await ops.cancel();
+  await ops.press("Roll out", "#versions");
+  assert.deepEqual(await typed(), ["0", "in steps"]);
+  await ops.cancel();
   await ops.press("Start canary", "#versions");
   await ops.shot("canary");
   await ops.confirm("try it on a few");

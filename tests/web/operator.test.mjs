@@ -255,6 +255,9 @@ step("what waits for a person is shown: an approval, and a payment", async () =>
   await ops.shows(/not in the latest trial/, "dialog .evidence");
   await ops.page.type("dialog textarea", "try the baseline");
   await ops.page.click("dialog button.main");
+  await ops.shows(/Tick the box to confirm, or cancel/, "dialog");
+  await ops.page.click("#change-despite_setback");
+  await ops.page.click("dialog button.main");
   await ops.shows(/Nothing has changed yet. Another operator has to approve this/, "#notice");
   await ops.shows(new RegExp(`Deploy ${first.replace("+", "\\+")} for risk`), "#waiting");
   await ops.shows(/awaiting approval/, "#waiting");

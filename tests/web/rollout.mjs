@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 export async function rollOut({ ops, pushed, deployed, served, ask }) {
   await ops.change("rollout", pushed);
   await ops.shows(/This version was rolled back/, "dialog .notice");
-  await ops.shows(/then of 25%, then of everyone/, "dialog");
+  await ops.shows(/of 5%, then of 25% of users, then of everyone/, "dialog");
   // The wrong way: shares that shrink, and no word that the warning was read.
   const fill = (name, value) =>
     ops.page.$eval(
@@ -18,7 +18,7 @@ export async function rollOut({ ops, pushed, deployed, served, ask }) {
       },
       value,
     );
-  const fields = { first: "60", second: "30", step_decisions: "80", minutes: "0" };
+  const fields = { steps: "60, 30", step_decisions: "80", minutes: "0" };
   const bounds = { max_failure_percent: "10", max_flip_percent: "10", max_latency_percent: "10000" };
   for (const [name, value] of Object.entries({ ...fields, ...bounds })) await fill(name, value);
   await ops.page.type("dialog textarea", "in steps");
@@ -28,7 +28,7 @@ export async function rollOut({ ops, pushed, deployed, served, ask }) {
   await ops.page.click("dialog button.main");
   await ops.shows(/each larger than the one before/, "dialog");
   const before = (await deployed()).epoch;
-  await fill("second", "90");
+  await fill("steps", "60, 90");
   await ops.axe("rollout-dialog");
   await ops.page.click("dialog button.main");
   await ops.shows(/The rollout has begun/, "#notice");
@@ -63,11 +63,8 @@ export async function stopAndAbort({ ops, champion, pushed, deployed, served, as
   await ops.shows(/Rolled back/, "#notice");
   await ops.change("rollout", pushed);
   await ops.page.click("#change-despite_setback");
-  await ops.page.$eval("#change-first", (input) => {
-    input.value = "60";
-  });
-  await ops.page.$eval("#change-second", (input) => {
-    input.value = "90";
+  await ops.page.$eval("#change-steps", (input) => {
+    input.value = "60, 90";
   });
   await ops.confirm("it will fail");
   await ops.shows(/The rollout has begun/, "#notice");

@@ -233,7 +233,7 @@ async function makeChange(name, version) {
   const now = known.deployments.get(kind);
   if (!now) return;
   const [past, report] = [known.histories.get(kind)?.data ?? [], known.reports.get(kind)];
-  const change = CHANGES[name](now, version);
+  const change = CHANGES[name](now, version, { past, report: report?.data });
   const evidence = change.about?.map((name) => name && drawEvidence(name, now, past, report));
   const draft = `${kind} ${name} ${version}`;
   const result = await confirmChange(change, kindOf(kind).name, drafts.get(draft), evidence);
@@ -251,6 +251,7 @@ async function makeChange(name, version) {
   } else if (result.outcome === "done") {
     const number = !change.keepsDeployment && ` This is change ${latest?.epoch ?? ""}.`;
     notify("good", h("p", sentence(result.message ?? ""), number), isLatest);
+    if (change.next) await makeChange(change.next, version);
   } else {
     notify(
       "bad",

@@ -95,15 +95,21 @@ function drawField({ name, label, hint }, control, check, unit) {
 }
 
 /** @param {NumberField} about */
-function numberField({ min, max, value, unit = "%", ...about }) {
-  const control = h("input", { type: "number", min, max, step: 1, value, inputmode: "numeric", required: true });
+function numberField({ min, max, value, unit = "%", isList = false, ...about }) {
+  const kind = isList ? { type: "text" } : { type: "number", min, max, step: 1 };
+  const control = h("input", { ...kind, value, inputmode: isList ? "text" : "numeric", required: true });
   control.addEventListener("focus", () => control.select());
-  /** NaN while there is no valid number: the effects then leave it out. */
+  /** Undefined while something is no valid number: the effects then leave it out. */
   const read = () => {
-    const number = control.value.trim() === "" ? Number.NaN : Number(control.value);
-    return Number.isInteger(number) && number >= min && number <= max ? number : Number.NaN;
+    const texts = isList ? control.value.split(",") : [control.value];
+    const numbers = texts.map((it) => (it.trim() === "" ? Number.NaN : Number(it)));
+    if (!numbers.every((it) => Number.isInteger(it) && it >= min && it <= max)) return undefined;
+    return isList ? numbers : numbers[0];
   };
-  const check = () => (Number.isNaN(read()) ? `Enter a whole number from ${min} to ${max}.` : "");
+  const wanted = isList
+    ? `whole numbers from ${min} to ${max}, separated by commas`
+    : `a whole number from ${min} to ${max}`;
+  const check = () => (read() === undefined ? `Enter ${wanted}.` : "");
   return { ...drawField(about, control, check, unit), read };
 }
 
@@ -160,7 +166,7 @@ export function confirmChange(change, kindName, draft = {}, evidence = null) {
 
     const numbers = change.fields.map(numberField);
     const reason = reasonField();
-    const agreement = change.setback && change.inSpite ? agreementField(change.inSpite) : null;
+    const agreement = change.inSpite ? agreementField(change.inSpite) : null;
     const typed = [...numbers, reason].map((it) => ({ ...it, proposed: it.control.value }));
     for (const { control, name, proposed } of typed) control.value = draft[name] ?? proposed;
     // Without what is proposed: that may be something else the next time.

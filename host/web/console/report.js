@@ -114,6 +114,7 @@ function drawChallenger(it, observed, score, room, at) {
       "dl.facts",
       drawCompared(it, observed),
       drawFailed(it),
+      drawLost(it),
       fact(
         "Changed class",
         it.flip ? interval(it.flip) : share(it.flip_share),
@@ -157,6 +158,19 @@ function drawFeatures(features) {
       className: "features",
     }),
   ];
+}
+
+/**
+ * Of the answers that were high for the champion, those that the challenger let pass; other kinds have no such class.
+ * @param {Challenger} it
+ */
+export function drawLost({ classes, flips }) {
+  const high = classes.indexOf("high");
+  const of = flips[high]?.reduce((sum, it) => sum + it, 0) ?? 0;
+  if (of === 0) return null;
+  const lost = of - flips[high][high];
+  const text = `${count(lost)} of ${count(of)}`;
+  return fact("No longer high", lost > 0 ? h("strong.lost", text) : text, note(share(lost / of)));
 }
 
 /** @param {string} kind @param {number} epoch that of the deployment @param {Loaded<Report> | undefined} part @param {number} width in pixels */
