@@ -175,10 +175,9 @@ export async function orderRollout(kind, order, reason) {
   return {};
 }
 
-/** Actions that nobody has decided on, or that failed when they were carried out. @returns {Promise<Approval[]>} */
+/** Actions that take two operators, also those that were decided on, newest first. @returns {Promise<Approval[]>} */
 export async function approvals() {
-  const { approvals } = (await call("GET", "/admin/approvals")).body;
-  return approvals.filter((/** @type {Approval} */ it) => it.state === "pending" || it.state === "approved");
+  return (await call("GET", "/admin/approvals")).body.approvals;
 }
 
 /** Approves exactly the action of this digest. @param {string} id @param {string} digest */

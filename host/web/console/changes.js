@@ -229,6 +229,22 @@ function rollOut(now, version, seen) {
   return { ...first, title: "Before the rollout: remove the shadow", effects, next: "rollout" };
 }
 
+/**
+ * The effects of what somebody proposed, in the words that they read.
+ * @param {{ versions?: any, rollout?: any }} action @param {Deployment} now @param {Seen} seen
+ */
+export function effectsOf({ versions, rollout }, now, seen) {
+  if (rollout) {
+    // The last step is everyone.
+    const values = { steps: rollout.steps.slice(0, -1), max_flip_percent: rollout.maxFlipPercent };
+    return startRollout(now, rollout.canary, seen).effects(values);
+  }
+  const { champion, canary, shadows, endsCanary } = versions;
+  if (champion === now.champion) return canary ? CHANGES.canary(now, canary.version, seen).effects(canary) : [];
+  const promoted = promote({ ...now, canary, shadows }, champion, seen).effects({});
+  return [...promoted, ...sentences(endsCanary && `${endsCanary} is no longer the canary and serves no traffic.`)];
+}
+
 /** By the name that a button carries. @type {Record<string, (now: Deployment, version: string, seen: Seen) => Change>} */
 export const CHANGES = {
   promote,

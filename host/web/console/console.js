@@ -5,6 +5,7 @@
 /** @import { Failure } from "./types.js" */
 import { at, button, h } from "../shared/dom.js";
 import * as api from "./api.js";
+import { drawApprovals, isOpenApproval } from "./approvals.js";
 import { CHANGES } from "./changes.js";
 import { drawComparisonChoice, openComparison } from "./compare.js";
 import { copy } from "./copy.js";
@@ -26,7 +27,7 @@ import { forgetAll, known, looksUpCustomers, readsModels, refreshKind, refreshWa
 import { markScrollable } from "./table.js";
 import { forgetTraffic, openTraffic, refreshTraffic } from "./traffic.js";
 import { drawVersions, openDetails } from "./versions.js";
-import { drawWaiting } from "./waiting.js";
+import { drawPayments } from "./waiting.js";
 import { sentence, timeOfDay, zone } from "./words.js";
 
 /** Hosts follow a change within about a second, so refreshing more often would show no more. */
@@ -137,9 +138,13 @@ function draw() {
   } else {
     for (const place of PARTS) update(at(place), h("p", "Loading…"));
   }
-  const waiting = drawWaiting(known.approvals.get("all"), known.payments.get("all"));
-  at("waiting-part").hidden = waiting === null;
-  update(at("waiting"), waiting);
+  for (const [place, drawn] of /** @type {[string, Child][]} */ ([
+    ["approvals", drawApprovals(known.approvals.get("all"))],
+    ["payments", drawPayments(known.payments.get("all"))],
+  ])) {
+    at(`${place}-part`).hidden = drawn === null;
+    update(at(place), drawn);
+  }
   markScrollable(at("console"));
   // The focused element may be gone, such as the button of a change that was made.
   if (focused && !focused.isConnected) part?.querySelector("h3")?.focus();
@@ -219,7 +224,7 @@ openSession({
     failure = null;
     reported = "";
     drafts.clear();
-    for (const place of ["kinds", "waiting", ...PARTS]) update(at(place));
+    for (const place of ["kinds", "approvals", "payments", ...PARTS]) update(at(place));
     clearNotice();
   },
 });
@@ -270,7 +275,7 @@ async function makeChange(name, version) {
 }
 
 /** @param {string | undefined} id */
-const isPending = (id) => known.approvals.get("all")?.data?.some((it) => it.id === id) ?? false;
+const isPending = (id) => known.approvals.get("all")?.data?.some((it) => it.id === id && isOpenApproval(it)) ?? false;
 
 /** @param {string} id */
 async function decideOn(id) {

@@ -62,6 +62,11 @@ export function pesos(value) {
   return isNumber(value) ? amounts.format(value) : NOT_KNOWN;
 }
 
+/** 1,500.50 MXN, from a number or its text @param {unknown} value */
+export function money(value, unknown = NOT_KNOWN) {
+  return value === undefined || value === null ? unknown : `${pesos(Number(value))} MXN`;
+}
+
 /** 95 as 1 min @param {unknown} seconds */
 export function duration(seconds) {
   if (!isNumber(seconds)) return NOT_KNOWN;
