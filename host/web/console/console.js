@@ -133,7 +133,7 @@ function draw() {
     update(at("report"), hasChallengers && drawReport(kind, now.epoch, report, at("report").clientWidth));
     const shown = history?.failure
       ? h("div.notice.bad", drawFailure(history.failure))
-      : drawHistory(history?.data ?? []);
+      : drawHistory(history?.data ?? [], known.rollouts.get(kind)?.data ?? []);
     update(at("history"), shown);
   } else {
     for (const place of PARTS) update(at(place), h("p", "Loading…"));
