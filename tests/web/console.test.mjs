@@ -107,6 +107,7 @@ test("details show the gate's report and the card; a file that is not WebAssembl
 
 test("a change that comes too late changes nothing and names the earlier one", async () => {
   await ops.press("Promote", "#versions");
+  await page.click("#change-despite_setback");
   await service.deploy("risk", "risk-1.");
   await ops.confirm("mine");
   await ops.shows(/Nothing was changed/, "#notice");

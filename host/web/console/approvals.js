@@ -7,8 +7,9 @@ import { h, heard } from "../shared/dom.js";
 import { copyButton } from "./copy.js";
 import { KINDS } from "./kinds.js";
 import { drawFailure } from "./problems.js";
+import { known } from "./state.js";
 import { fact, table } from "./table.js";
-import { duration, list, money, percent, sentence, when } from "./words.js";
+import { duration, list, money, percent, sentence, version, when } from "./words.js";
 
 /** @type {Record<string, { act: string, effect: string }>} */
 const PAYMENTS = {
@@ -70,13 +71,16 @@ function deployment({ champion, canary, shadows = [], despiteSetback, endsCanary
  */
 export function describe({ action, details = {} }) {
   const { type, kind, versions, rollout, payment, user, limits = {} } = action;
-  if (versions) return { what: deployment(versions, kind), facts: [] };
+  const now = known.deployments.get(kind)?.champion;
+  const champion = now && fact("Champion now", version(now));
+  if (versions) return { what: deployment(versions, kind), facts: [champion] };
   if (rollout) {
     const setback = rollout.despiteSetback ? ", although it was withdrawn or rolled back" : "";
     const bounds = `failed ${percent(rollout.maxFailurePercent)}, changed class ${percent(rollout.maxFlipPercent)}, p95 time ${percent(rollout.maxLatencyPercent)} of the champion’s`;
     return {
       what: `Roll ${rollout.canary} out for ${nameOf(kind)} to ${list(rollout.steps.map(percent))} of users${setback}`,
       facts: [
+        champion,
         fact("Each step", `${rollout.stepDecisions} decisions and ${duration(rollout.stepSeconds)} at least`),
         fact("At most", bounds),
       ],

@@ -84,7 +84,7 @@ function promote(now, version, seen) {
     inSpite: setback
       ? `Promote ${version} anyway`
       : isUnproven
-        ? `Promote ${version}, which was never compared with a champion`
+        ? `Promote ${version}, which was not compared in the latest trial`
         : undefined,
     effects: () =>
       sentences(

@@ -214,7 +214,7 @@ openSession({
   begin: () => {
     refreshed = new Date();
     draw();
-    at(readsModels() ? "kind-title" : "customers-title").focus();
+    at(readsModels() ? "kind-title" : "customers-title").focus({ preventScroll: true });
     refresh();
   },
   end: () => {

@@ -78,7 +78,8 @@ function signInAgain(failure) {
     eyebrow: `Signed in as ${user ?? "an unknown operator"}`,
     title: "Sign in again",
     parts: [
-      failure && h("p", `${failure.title}. `, expires && ["The token ended at ", endOf(expires), "."]),
+      failure &&
+        h("p", expires && expires <= new Date() ? ["Your token ended at ", endOf(expires)] : failure.title, "."),
       form,
       h("div.choice", failure ? button("Sign out", signOut) : button("Cancel", () => dialog.close())),
     ],
