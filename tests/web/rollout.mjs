@@ -99,7 +99,7 @@ export async function readTraffic(ops, scope) {
   await ops.page.focus("#chart-answered .picture");
   for (const key of ["Home", "ArrowRight"]) await ops.page.keyboard.press(key);
   const shown = await ops.page.$eval("#chart-answered .picture", (it) => it.getAttribute("aria-valuetext"));
-  assert.match(shown, /^\d\d:\d\d, (change .*, )?nudge-1\.0\.0\+[0-9a-f]{8} /);
+  assert.match(shown, /^\d\d:\d\d, (changes? .*, )?nudge-1\.0\.0\+[0-9a-f]{8} /);
   await ops.page.click("#chart-answered summary");
   await ops.page.waitForSelector("#chart-answered table.series tbody tr");
   await ops.page.select("#traffic-range", "2");

@@ -103,13 +103,9 @@ function drawValues(place, { format, marks }, times, lines) {
   const { legend, picture } = partsOf(place);
   const at = Math.min(pointed.get(picture) ?? times.length - 1, times.length - 1);
   const text = (/** @type {Line} */ { values }) => (values[at] === null ? "–" : format(values[at]));
-  const changes = marks.filter(({ time }) => time >= times[at] && time < (times[at + 1] ?? Infinity));
-  const change =
-    changes.length > 0 &&
-    `change ${changes
-      .map(({ name }) => name)
-      .reverse()
-      .join(", ")}`;
+  // The latest first.
+  const made = marks.filter(({ time }) => time >= times[at] && time < (times[at + 1] ?? Infinity)).map((it) => it.name);
+  const change = made.length > 1 ? `changes ${made.at(-1)} to ${made[0]}` : made.length > 0 && `change ${made[0]}`;
   update(
     legend,
     h("span.clock", clock(times[at]), change && ` ${change}`),

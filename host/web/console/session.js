@@ -43,10 +43,7 @@ export function drawSession() {
 export function drawEnding() {
   const { expires } = api.claims();
   const left = signedIn && expires ? expires.getTime() - Date.now() : Number.POSITIVE_INFINITY;
-  const text = (/** @type {Date} */ end) =>
-    left > 0
-      ? ["Your token ends at ", endOf(end), "."]
-      : ["Your token ended at ", endOf(end), ". Hosts accept it for a minute more at most."];
+  const [verb, leeway] = left > 0 ? ["ends", ""] : ["ended", " Hosts accept it for a minute more at most."];
   for (const place of document.querySelectorAll("[data-ending]")) {
     update(
       place,
@@ -54,7 +51,7 @@ export function drawEnding() {
         expires &&
         h(
           "div.notice.bad",
-          h("p", text(expires), " Sign in again; what you have typed stays."),
+          h("p", `Your token ${verb} at `, endOf(expires), `.${leeway} Sign in again; what you have typed stays.`),
           button("Sign in again", () => signInAgain()),
         ),
     );

@@ -149,7 +149,7 @@ export async function refreshTraffic(kind) {
     // Another kind may have been chosen meanwhile.
     if (shown.kind !== kind) return;
     last = data;
-    at("traffic-charts").hidden = data.versions.length === 0;
+    for (const part of ["charts", "version-field"]) at(`traffic-${part}`).hidden = data.versions.length === 0;
     at("traffic-state").replaceChildren(data.versions.length === 0 ? "No answers in the range shown." : "");
     if (data.versions.length > 0) drawAll(data);
   } catch (error) {

@@ -50,7 +50,7 @@ export function figure(value, { signed = false } = {}) {
 /** @param {unknown} value */
 export function micros(value) {
   if (!isNumber(value)) return NOT_KNOWN;
-  if (value < 1_000) return `${value < 100 ? value.toFixed(1) : counts.format(value)}${NARROW}µs`;
+  if (value < 1_000) return `${value < 100 ? value.toFixed(value === 0 ? 0 : 1) : counts.format(value)}${NARROW}µs`;
   const ms = value / 1_000;
   return `${ms < 100 ? ms.toFixed(ms < 10 ? 2 : 1) : counts.format(ms)}${NARROW}ms`;
 }
