@@ -5,7 +5,6 @@
 /** @import { Approval, Loaded } from "./types.js" */
 import { h, heard } from "../shared/dom.js";
 import { copyButton } from "./copy.js";
-import { KINDS } from "./kinds.js";
 import { drawFailure } from "./problems.js";
 import { known } from "./state.js";
 import { fact, table } from "./table.js";
@@ -32,10 +31,8 @@ const PAYMENTS = {
   },
 };
 
-/** @type {Record<Approval["state"], string>} */
-const STATES = {
-  pending: "awaiting approval",
-  approved: "approved, outcome unknown",
+/** @type {Record<string, string>} */
+const OUTCOMES = {
   executed: "✓ carried out",
   withdrawn: "✕ withdrawn",
   expired: "✕ expired",
@@ -45,9 +42,9 @@ const STATES = {
 export const isOpenApproval = (it) => it.state === "pending" || it.state === "approved";
 
 /** @param {string} kind */
-const nameOf = (kind) => KINDS.find((it) => it.kind === kind)?.name.toLowerCase() ?? kind;
+const nameOf = (kind) => kind.replaceAll("-", " ");
 
-/** "10.00 MXN, then 20.00 MXN" @param {unknown} before @param {unknown} after */
+/** 10.00 MXN → 20.00 MXN @param {unknown} before @param {unknown} after */
 const change = (before, after) =>
   before === after
     ? `${money(before, "default")}, as before`
@@ -185,7 +182,7 @@ function drawDecided(approvals) {
     [sentence(describe(it).what), "words"],
     [h("q", it.reason), "words"],
     it.proposedBy,
-    [STATES[it.state], "outcome"],
+    [OUTCOMES[it.state], "outcome"],
     it.decidedBy ?? "–",
     [when(it.executedAt ?? it.decidedAt ?? it.expiresAt), "time"],
   ]);

@@ -86,6 +86,8 @@ function drawMarks({ ctx, bbox, valToPos }, { marks }) {
   ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
   ctx.font = `${11 * devicePixelRatio}px ${colour("--sans")}`;
   ctx.textAlign = "center";
+  // The latest first: numbers that are closer together would read as one.
+  let right = Number.POSITIVE_INFINITY;
   for (const { time, name } of marks) {
     const x = valToPos(time, "x", true);
     if (!(x >= bbox.left && x <= bbox.left + bbox.width)) continue;
@@ -93,7 +95,9 @@ function drawMarks({ ctx, bbox, valToPos }, { marks }) {
     ctx.moveTo(x, bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
+    if (right - x < 20 * devicePixelRatio) continue;
     ctx.fillText(name, x, bbox.top - 3 * devicePixelRatio);
+    right = x;
   }
   ctx.restore();
 }

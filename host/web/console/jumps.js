@@ -8,6 +8,8 @@ const ANSWERS_MIN = 100;
 /** In standard errors: one notice in some ten thousand is chance. */
 const ERRORS_MIN = 4;
 const RATIO_MIN = 1.5;
+/** A class that is given often need not become half as frequent. */
+const SHIFT_MIN = 0.1;
 const SLOWER_MIN = 2;
 /** Faster is fast enough. */
 const SLOW_US_MIN = 1_000;
@@ -50,8 +52,10 @@ export function jumpIn(data, history) {
     const [was, is] = [before, after].map((it) => it.counts[level] / it.given);
     const all = (before.counts[level] + after.counts[level]) / (before.given + after.given);
     const error = Math.sqrt(all * (1 - all) * (1 / before.given + 1 / after.given));
-    const isJump = Math.abs(is - was) > ERRORS_MIN * error && Math.max(was, is) > RATIO_MIN * Math.min(was, is);
-    return isJump ? [`“${name}”: ${share(was)} of answers before, ${share(is)} after.`] : [];
+    const isLarge = Math.abs(is - was) > SHIFT_MIN || Math.max(was, is) > RATIO_MIN * Math.min(was, is);
+    return isLarge && Math.abs(is - was) > ERRORS_MIN * error
+      ? [`“${name}”: ${share(was)} of answers before, ${share(is)} after.`]
+      : [];
   });
   if (before.p99 && after.p99 && after.p99 > SLOW_US_MIN && after.p99 > SLOWER_MIN * before.p99) {
     lines.push(`Time per answer, p99: ${micros(before.p99)} before, ${micros(after.p99)} after.`);
