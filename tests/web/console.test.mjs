@@ -120,6 +120,39 @@ test("a change that comes too late changes nothing and names the earlier one", a
   );
 });
 
+test("a token that ends is replaced above the open dialog, and nothing that was typed is lost", async () => {
+  const late = await Operator.at(browser, service);
+  await late.page.type("#token", late.token("models:admin", "ops", "90s"));
+  await late.press("Sign in");
+  await late.shows(/Your token ends at/, ".notices");
+  await late.press("Roll back", "#service");
+  await late.page.type("dialog textarea", "it is too slow");
+  // As the host answers once the token has ended.
+  await late.page.evaluate(() => {
+    const { fetch } = globalThis;
+    globalThis.fetch = async () => {
+      globalThis.fetch = fetch;
+      return Response.json({ status: 401, code: "unauthorized", title: "Unauthorized" }, { status: 401 });
+    };
+  });
+  await late.page.click("dialog button.main");
+  await late.shows(/Signed in as ops/, "dialog.locked");
+  await late.page.type("#token", late.token("models:admin", "eva"));
+  await late.press("Sign in", "dialog.locked");
+  await late.shows(/This is another operator’s token/, "dialog.locked");
+  await late.axe("expired");
+  await late.page.$eval("#token", (it) => it.select());
+  await late.page.type("#token", late.token("models:admin"));
+  await late.press("Sign in", "dialog.locked");
+  await late.shows(/Nothing was changed[\s\S]*confirm once more/, "dialog");
+  assert.equal(await late.page.$eval("dialog textarea", (it) => it.value), "it is too slow");
+  await late.page.click("dialog button.main");
+  await late.shows(/Rolled back/, "#notice");
+  await late.press("Sign out");
+  await late.shows(/Bearer token/, "#sign-in");
+  await late.page.close();
+});
+
 test("axe finds nothing, in both colour schemes", async () => {
   await ops.axe("page");
   assert.deepEqual(ops.faults, []);

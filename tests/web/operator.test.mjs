@@ -313,39 +313,6 @@ step("a second operator reads the action and approves or rejects it; the first o
   await ops.axe("decided");
 });
 
-step("a token that ends is replaced above the open dialog, and nothing that was typed is lost", async () => {
-  const late = await Operator.at(browser, service);
-  await late.page.type("#token", late.token(SCOPE, "ops", "90s"));
-  await late.press("Sign in");
-  await late.shows(/Your token ends at/, ".notices");
-  await late.change("roll-back", (await deployed("risk")).rollback_to, "#service");
-  await late.page.type("dialog textarea", "it is too slow");
-  // As the host answers once the token has ended.
-  await late.page.evaluate(() => {
-    const { fetch } = globalThis;
-    globalThis.fetch = async () => {
-      globalThis.fetch = fetch;
-      return Response.json({ status: 401, code: "unauthorized", title: "Unauthorized" }, { status: 401 });
-    };
-  });
-  await late.page.click("dialog button.main");
-  await late.shows(/Signed in as ops/, "dialog.locked");
-  await late.page.type("#token", late.token(SCOPE, "eva"));
-  await late.press("Sign in", "dialog.locked");
-  await late.shows(/This is another operator’s token/, "dialog.locked");
-  await late.axe("expired");
-  await late.page.$eval("#token", (it) => it.select());
-  await late.page.type("#token", late.token(SCOPE));
-  await late.press("Sign in", "dialog.locked");
-  await late.shows(/Nothing was changed[\s\S]*confirm once more/, "dialog");
-  assert.equal(await late.page.$eval("dialog textarea", (it) => it.value), "it is too slow");
-  await late.page.click("dialog button.main");
-  await late.shows(/Rolled back/, "#notice");
-  await late.press("Sign out");
-  await late.shows(/Bearer token/, "#sign-in");
-  await late.page.close();
-});
-
 step("a customer is looked up by a tracking key, and what is not found is said", async () => {
   const support = await Operator.at(browser, service);
   await support.page.type("#token", support.token("ledger:read"));
