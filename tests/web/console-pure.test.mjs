@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { tablesOf } from "../../host/web/console/card-tables.js";
+import { jumpIn } from "../../host/web/console/jumps.js";
 import { interval, percent, share } from "../../host/web/console/words.js";
 
 test("the tables of a card are found by heading, column and row", () => {
@@ -27,4 +28,36 @@ test("shares are written with their interval, and percent signs follow the numbe
   assert.equal(interval({ count: 6, of: 500, share: 0.012, low: 0.0055, high: 0.0259 }), "1.20% (0.55–2.59%)");
   assert.equal(interval({ count: 0, of: 0, share: 0, low: 0, high: 1 }), "–");
   assert.deepEqual([share(0.5), share(1), percent(5)], ["50.0%", "100%", "5%"]);
+});
+
+test("a jump after a change is told from chance, and its numbers are said", () => {
+  const from = "2026-11-24T10:00:00Z";
+  const traffic = (highs, times) => ({
+    from,
+    step_seconds: 60,
+    steps: highs.length,
+    classes: ["low", "high"],
+    versions: [
+      {
+        answered: highs.map(() => 100),
+        classes: [highs.map((it) => 100 - it), highs],
+        p99_us: times,
+      },
+    ],
+  });
+  const history = [
+    { epoch: 2, champion: "b", canary: null, changed_at: "2026-11-24T10:03:30Z" },
+    { epoch: 1, champion: "a", canary: null, changed_at: "2026-11-24T08:00:00Z" },
+  ];
+  const calm = [100, 100, 100, 100, 100, 100];
+  // The minute of the change counts for neither side.
+  const jump = jumpIn(traffic([11, 11, 11, 90, 1, 1], [100, 100, 100, 100, 2_000, 2_200]), history);
+  assert.equal(jump?.change.epoch, 2);
+  assert.deepEqual(jump?.lines, [
+    "“high”: 11.0% of answers before, 1.00% after.",
+    "Time per answer, p99: 100\u202fµs before, 2.10\u202fms after.",
+  ]);
+  assert.equal(jumpIn(traffic([11, 10, 12, 11, 9, 12], calm), history), null);
+  assert.equal(jumpIn(traffic([11, 11, 11, 11, 1, 1], calm), [history[1]]), null, "the change was before the range");
+  assert.equal(jumpIn(traffic([11, 11, 11, 11, 1, 1], calm), []), null);
 });

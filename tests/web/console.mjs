@@ -12,12 +12,14 @@ const AXE = createRequire(import.meta.url).resolve("axe-core");
 const SHOTS = process.env.CAUDAL_WEB_SHOTS;
 /** Serves the console's files from the repository instead of the program, while they are written. */
 const TREE = process.env.CAUDAL_WEB_TREE;
-const TYPES = { css: "text/css", js: "text/javascript" };
+const TYPES = { css: "text/css", js: "text/javascript", html: "text/html" };
 
 async function fromTree(page) {
   await page.setRequestInterception(true);
   page.on("request", (request) => {
-    const [, path, type] = /^\/((?:console|shared)\/[\w-]+\.(css|js))$/.exec(new URL(request.url()).pathname) ?? [];
+    const { pathname } = new URL(request.url());
+    const asked = pathname === "/console" ? "/console/index.html" : pathname;
+    const [, path, type] = /^\/((?:console|shared)\/[\w-]+\.(css|js|html))$/.exec(asked) ?? [];
     if (!path) return request.continue();
     return request.respond({
       contentType: TYPES[type],
@@ -43,8 +45,8 @@ export class Operator {
     return operator;
   }
 
-  token(scope, user = "ops") {
-    const args = ["--data-dir", this.service.folder, "token", "--user", user, "--scope", scope];
+  token(scope, user = "ops", ttl = "1h") {
+    const args = ["--data-dir", this.service.folder, "token", "--user", user, "--scope", scope, "--ttl", ttl];
     return execFileSync(program(), args).toString().trim();
   }
 

@@ -65,6 +65,24 @@ test("a shadow and a canary are compared with the champion", async () => {
   await new Promise((resolve) => setTimeout(resolve, 2_500));
   assert.equal(await page.$eval("#report details", (it) => it.open), true);
   await ops.shot("report");
+  // A shadow is removed first, and what was typed waits for the same change only.
+  await ops.press("Roll out", "#versions");
+  await ops.shows(/Before the rollout: remove the shadow/, "dialog");
+  await page.type("dialog textarea", "it agrees");
+  await page.click("dialog button.main");
+  await ops.shows(/Decisions per step/, "dialog");
+  await page.$eval("#change-minutes", (it) => {
+    it.value = "0";
+  });
+  await page.type("dialog textarea", "in steps");
+  await ops.cancel();
+  const typed = () => page.$$eval("dialog :is(#change-minutes, textarea)", (all) => all.map((it) => it.value));
+  await ops.press("Start canary", "#versions");
+  assert.deepEqual(await typed(), [""]);
+  await ops.cancel();
+  await ops.press("Roll out", "#versions");
+  assert.deepEqual(await typed(), ["0", "in steps"]);
+  await ops.cancel();
   await ops.press("Start canary", "#versions");
   await ops.shot("canary");
   await ops.confirm("try it on a few");
@@ -89,6 +107,7 @@ test("details show the gate's report and the card; a file that is not WebAssembl
 
 test("a change that comes too late changes nothing and names the earlier one", async () => {
   await ops.press("Promote", "#versions");
+  await page.click("#change-despite_setback");
   await service.deploy("risk", "risk-1.");
   await ops.confirm("mine");
   await ops.shows(/Nothing was changed/, "#notice");
@@ -99,6 +118,39 @@ test("a change that comes too late changes nothing and names the earlier one", a
     ops.faults.splice(0).filter((it) => !it.includes("412")),
     [],
   );
+});
+
+test("a token that ends is replaced above the open dialog, and nothing that was typed is lost", async () => {
+  const late = await Operator.at(browser, service);
+  await late.page.type("#token", late.token("models:admin", "ops", "90s"));
+  await late.press("Sign in");
+  await late.shows(/Your token ends at/, ".notices");
+  await late.press("Roll back", "#service");
+  await late.page.type("dialog textarea", "it is too slow");
+  // As the host answers once the token has ended.
+  await late.page.evaluate(() => {
+    const { fetch } = globalThis;
+    globalThis.fetch = async () => {
+      globalThis.fetch = fetch;
+      return Response.json({ status: 401, code: "unauthorized", title: "Unauthorized" }, { status: 401 });
+    };
+  });
+  await late.page.click("dialog button.main");
+  await late.shows(/Signed in as ops/, "dialog.locked");
+  await late.page.type("#token", late.token("models:admin", "eva"));
+  await late.press("Sign in", "dialog.locked");
+  await late.shows(/This is another operator’s token/, "dialog.locked");
+  await late.axe("expired");
+  await late.page.$eval("#token", (it) => it.select());
+  await late.page.type("#token", late.token("models:admin"));
+  await late.press("Sign in", "dialog.locked");
+  await late.shows(/Nothing was changed[\s\S]*confirm once more/, "dialog");
+  assert.equal(await late.page.$eval("dialog textarea", (it) => it.value), "it is too slow");
+  await late.page.click("dialog button.main");
+  await late.shows(/Rolled back/, "#notice");
+  await late.press("Sign out");
+  await late.shows(/Bearer token/, "#sign-in");
+  await late.page.close();
 });
 
 test("axe finds nothing, in both colour schemes", async () => {

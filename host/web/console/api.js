@@ -20,6 +20,21 @@ export function setToken(text) {
   session = new AbortController();
 }
 
+export const tokenNow = () => token;
+
+/** Replaces the token of the same operator, whose session goes on. @param {string} text */
+export function renewToken(text) {
+  token = text;
+}
+
+/** Asks for another token; resolves with false if the operator signs out instead. @type {(failure: Problem) => Promise<boolean>} */
+let askAgain = async () => false;
+
+/** @param {typeof askAgain} ask called when the token is no longer accepted */
+export function whenUnauthorized(ask) {
+  askAgain = ask;
+}
+
 /** Aborted when the present operator has signed out. */
 export const sessionNow = () => session.signal;
 
@@ -44,10 +59,14 @@ async function refusal(response) {
 }
 
 /**
- * @typedef {{ headers?: Record<string, string>, body?: BodyInit, timeoutMs?: number }} Options
+ * Where the token has expired, what is read is read again with the next one. A change is not repeated by itself: minutes
+ * may have passed since somebody confirmed it.
+ * @typedef {{ headers?: Record<string, string>, body?: BodyInit, timeoutMs?: number, as?: string }} Options
  * @param {string} method @param {string} path @param {Options} options
+ * @returns {Promise<{ status: number, body: any, headers: Headers }>}
  */
-async function call(method, path, { headers = {}, body, timeoutMs = TIMEOUT_MS } = {}) {
+async function call(method, path, options = {}) {
+  const { headers = {}, body, timeoutMs = TIMEOUT_MS, as } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
   const isChange = method !== "GET";
   const { signal } = session;
@@ -55,7 +74,7 @@ async function call(method, path, { headers = {}, body, timeoutMs = TIMEOUT_MS }
   try {
     response = await fetch(path, {
       method,
-      headers: { ...headers, Accept: "application/json", Authorization: `Bearer ${token}` },
+      headers: { ...headers, Accept: "application/json", Authorization: `Bearer ${as ?? token}` },
       body,
       credentials: "omit",
       cache: "no-store",
@@ -69,7 +88,18 @@ async function call(method, path, { headers = {}, body, timeoutMs = TIMEOUT_MS }
     if (!isChange && signal.aborted) throw new Problem({ status: 401, title: "Signed out" });
     throw noAnswer(error, isChange);
   }
-  throw await refusal(response);
+  const failure = await refusal(response);
+  if (failure.status !== 401 || as !== undefined || !(await askAgain(failure))) throw failure;
+  if (!isChange) return call(method, path, options);
+  const detail = "The token had expired. You have signed in again: confirm once more.";
+  throw new Problem({ title: "Nothing was changed", detail });
+}
+
+/** Throws if the host does not accept a token; one for customers only may not read the models. @param {string} text */
+export async function check(text) {
+  await call("GET", "/admin/models", { as: text }).catch((error) => {
+    if (error.status !== 403) throw error;
+  });
 }
 
 /** @param {string} kind @param {string} rest */
@@ -133,9 +163,9 @@ export async function rollouts(kind) {
   return (await call("GET", pathOf(kind, "rollouts"))).body.rollouts;
 }
 
-/** @param {string} kind @param {string} etag @param {RolloutRequest} wanted */
+/** Answers with the rollout, or with an approval that is pending. @param {string} kind @param {string} etag @param {RolloutRequest} wanted */
 export function startRollout(kind, etag, wanted) {
-  return change("POST", pathOf(kind, "rollouts"), etag, wanted).then(() => ({}));
+  return change("POST", pathOf(kind, "rollouts"), etag, wanted);
 }
 
 /** @param {string} kind @param {"pause" | "resume" | "abort"} order @param {string} reason */
@@ -145,10 +175,9 @@ export async function orderRollout(kind, order, reason) {
   return {};
 }
 
-/** Actions that nobody has decided on, or that failed when they were carried out. @returns {Promise<Approval[]>} */
+/** Actions that take two operators, also those that were decided on, newest first. @returns {Promise<Approval[]>} */
 export async function approvals() {
-  const { approvals } = (await call("GET", "/admin/approvals")).body;
-  return approvals.filter((/** @type {Approval} */ it) => it.state === "pending" || it.state === "approved");
+  return (await call("GET", "/admin/approvals")).body.approvals;
 }
 
 /** Approves exactly the action of this digest. @param {string} id @param {string} digest */

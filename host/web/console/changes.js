@@ -1,7 +1,7 @@
 // Every change that the console can make: its effects in plain words, and what is sent. A PUT replaces the whole
 // deployment, so whatever is to stay has to be sent again.
 
-/** @import { Canary, Change, Deployment, NumberField } from "./types.js" */
+/** @import { Canary, Change, Deployment, NumberField, Seen } from "./types.js" */
 import * as api from "./api.js";
 import { kindOf, setbackOf } from "./kinds.js";
 import { abortRollout, pauseRollout, resumeRollout, startRollout } from "./rollout-changes.js";
@@ -62,18 +62,30 @@ function put(now, wanted, reason) {
 /** Sentences, without those that do not apply. @param {(string | false | null)[]} lines */
 const sentences = (...lines) => lines.filter((it) => typeof it === "string");
 
-/** @param {Deployment} now @param {string} version @returns {Change} */
-function promote(now, version) {
+/** Whether it was compared, or answered everyone before. @param {Deployment} now @param {string} version @param {Seen} seen */
+const isProven = (now, version, { past, report }) =>
+  now.previous === version ||
+  past.some((it) => it.champion === version || it.previous === version) ||
+  report?.challengers.some((it) => it.version === version && it.compared > 0);
+
+/** @param {Deployment} now @param {string} version @param {Seen} seen @returns {Change} */
+function promote(now, version, seen) {
   const { request, hasChallengers } = kindOf(now.kind);
   const rest = others(now, version);
+  const setback = setbackOf(version, now);
+  const isUnproven = hasChallengers && !isProven(now, version, seen);
   const scope = rest.canary ? ", except those of the canary’s users" : hasChallengers ? "" : ", for all users at once";
   return {
     title: "Promote to champion",
     verb: "Promote",
     fields: [],
     about: [version],
-    setback: setbackOf(version, now),
-    inSpite: `Promote ${version} anyway`,
+    setback,
+    inSpite: setback
+      ? `Promote ${version} anyway`
+      : isUnproven
+        ? `Promote ${version}, which was not compared in the latest trial`
+        : undefined,
     effects: () =>
       sentences(
         `${version} will ${hasChallengers ? "answer" : "decide"} every ${request} ${ON_EVERY_HOST}${scope}.`,
@@ -109,7 +121,7 @@ function rollBack(now) {
     // What it returns to, and what it leaves.
     about: isOnlyTrial ? [champion, now.canary?.version] : [target, champion],
     setback,
-    inSpite: `Return to ${target} anyway`,
+    inSpite: setback && `Return to ${target} anyway`,
     effects: () =>
       sentences(
         isOnlyTrial
@@ -209,7 +221,31 @@ function removeShadow(now, version) {
   };
 }
 
-/** By the name that a button carries. @type {Record<string, (now: Deployment, version: string) => Change>} */
+/** A version has one role, and a rollout makes it the canary. @param {Deployment} now @param {string} version @param {Seen} seen @returns {Change} */
+function rollOut(now, version, seen) {
+  if (!now.shadows.includes(version)) return startRollout(now, version, seen);
+  const first = removeShadow(now, version);
+  const effects = () => [...first.effects({}), "Then you choose the steps of its rollout, in another change."];
+  return { ...first, title: "Before the rollout: remove the shadow", effects, next: "rollout" };
+}
+
+/**
+ * The effects of what somebody proposed, in the words that they read.
+ * @param {{ versions?: any, rollout?: any }} action @param {Deployment} now @param {Seen} seen
+ */
+export function effectsOf({ versions, rollout }, now, seen) {
+  if (rollout) {
+    // The last step is everyone.
+    const values = { steps: rollout.steps.slice(0, -1), max_flip_percent: rollout.maxFlipPercent };
+    return startRollout(now, rollout.canary, seen).effects(values);
+  }
+  const { champion, canary, shadows, endsCanary } = versions;
+  if (champion === now.champion) return canary ? CHANGES.canary(now, canary.version, seen).effects(canary) : [];
+  const promoted = promote({ ...now, canary, shadows }, champion, seen).effects({});
+  return [...promoted, ...sentences(endsCanary && `${endsCanary} is no longer the canary and serves no traffic.`)];
+}
+
+/** By the name that a button carries. @type {Record<string, (now: Deployment, version: string, seen: Seen) => Change>} */
 export const CHANGES = {
   promote,
   "roll-back": rollBack,
@@ -217,7 +253,7 @@ export const CHANGES = {
   "stop-canary": stopCanary,
   "add-shadow": addShadow,
   "remove-shadow": removeShadow,
-  rollout: startRollout,
+  rollout: rollOut,
   "pause-rollout": pauseRollout,
   "resume-rollout": resumeRollout,
   "abort-rollout": abortRollout,

@@ -2,16 +2,14 @@
 // weights. What differs is marked by a sign and in bold, not by colour alone.
 
 /** @import { Child } from "../shared/dom.js" */
-/** @import { Cell, Deployment, Failure, GateReport, Loaded, Report, VersionDetails } from "./types.js" */
-import { button, h } from "../shared/dom.js";
+/** @import { Cell, Deployment, GateReport, Loaded, Report, VersionDetails } from "./types.js" */
+import { h } from "../shared/dom.js";
 import * as api from "./api.js";
 import { tablesOf } from "./card-tables.js";
-import { openDialog } from "./dialog.js";
+import { openReading } from "./dialog.js";
 import { kindOf, rolesOf } from "./kinds.js";
-import { update } from "./patch.js";
-import { asFailure, drawFailure } from "./problems.js";
-import { markScrollable, table } from "./table.js";
-import { count, dateAndTime, interval, version } from "./words.js";
+import { table } from "./table.js";
+import { count, dateAndTime, interval, list, sentence, version } from "./words.js";
 
 /**
  * Two cells, and a third that says whether they differ.
@@ -51,8 +49,9 @@ function drawFacts(pair, now) {
     ["Signed by", (it) => it.signature?.signed_by ?? "nobody"],
     ["sha256", (it) => it.sha256.slice(0, 16)],
   ];
-  const rows = facts.map(([name, of]) => [name, ...both(of(pair[0]), of(pair[1]))]);
-  return sideBySide(pair, "The versions", "Fact", rows);
+  const heads = ["Fact", ...pair.map((it) => version(it.model_version))];
+  const rows = facts.map(([name, of]) => [name, ...pair.map(of)]);
+  return table({ label: "The versions", heads, rows, className: "side-by-side" });
 }
 
 /** Versions are compared with the champion of a deployment. @param {VersionDetails[]} pair @param {Report | undefined} report */
@@ -82,17 +81,19 @@ function drawAgreement(pair, report) {
   );
 }
 
-/** @param {GateReport | null | undefined} report @param {string} name */
+/** @param {GateReport | null} report @param {string} name */
 function found(report, name) {
-  if (!report) return "built in: covered by the program’s own tests";
-  const check = report.checks.find((it) => it.name === name);
+  const check = report?.checks.find((it) => it.name === name);
   return check ? `${check.outcome}${check.detail ? `: ${check.detail}` : ""}` : "not checked";
 }
 
 /** @param {VersionDetails[]} pair */
 function drawGates(pair) {
+  const builtIn = pair.filter((it) => !it.report).map((it) => it.model_version);
+  if (builtIn.length > 0) {
+    return h("p", sentence(list(builtIn)), " passed the program’s own tests instead, so there is nothing to compare.");
+  }
   const names = [...new Set(pair.flatMap((it) => it.report?.checks.map((check) => check.name ?? "") ?? []))];
-  if (names.length === 0) return h("p", "Both are built in: the program’s own tests cover them.");
   const rows = names.map((name) => [
     h("code", name),
     ...both(found(pair[0].report, name), found(pair[1].report, name), "words"),
@@ -144,27 +145,11 @@ function drawCards(pair) {
 
 /**
  * @param {string} kind @param {string[]} names @param {Deployment | undefined} now @param {Loaded<Report> | undefined} part
- * @param {(failure: Failure) => void} onUnauthorized
  */
-export async function openComparison(kind, names, now, part, onUnauthorized) {
-  const place = h("div.details.comparison", h("p", "Loading…"));
-  const dialog = openDialog({
-    eyebrow: kindOf(kind).name,
-    title: "Compare versions",
-    isWide: true,
-    startsAtTitle: true,
-    parts: [
-      place,
-      h(
-        "div.choice",
-        button("Close", () => dialog.close()),
-      ),
-    ],
-  });
-  try {
+export function openComparison(kind, names, now, part) {
+  openReading({ eyebrow: kindOf(kind).name, title: "Compare versions" }, async () => {
     const pair = await Promise.all(names.map((name) => api.version(kind, name)));
-    /** @type {Child[]} */
-    const parts = [
+    return [
       drawFacts(pair, now),
       h("h3", "Agreement"),
       drawAgreement(pair, part?.data),
@@ -173,17 +158,7 @@ export async function openComparison(kind, names, now, part, onUnauthorized) {
       h("h3", "The gate’s report"),
       drawGates(pair),
     ];
-    update(place, ...parts);
-    markScrollable(dialog);
-  } catch (error) {
-    const failure = asFailure(error);
-    if (failure.status === 401) {
-      dialog.close();
-      onUnauthorized(failure);
-    } else {
-      update(place, h("div.notice.bad", { role: "alert" }, drawFailure(failure)));
-    }
-  }
+  });
 }
 
 /** Which two to compare. @param {string[]} names */

@@ -1,10 +1,11 @@
 // The model console: who is signed in, which kind is shown, when it is refreshed, and what each button does.
 
 /** @import { Child } from "../shared/dom.js" */
+/** @import { Draft } from "./dialog.js" */
 /** @import { Failure } from "./types.js" */
-import { at, button, h, markInvalid } from "../shared/dom.js";
-import { isSendable, tokenIn } from "../shared/token.js";
+import { at, button, h } from "../shared/dom.js";
 import * as api from "./api.js";
+import { drawApprovals, isOpenApproval } from "./approvals.js";
 import { CHANGES } from "./changes.js";
 import { drawComparisonChoice, openComparison } from "./compare.js";
 import { copy } from "./copy.js";
@@ -21,19 +22,19 @@ import { openPush } from "./push.js";
 import { drawReport } from "./report.js";
 import { drawRollout } from "./rollout.js";
 import { drawService } from "./service.js";
+import { drawEnding, isSignedIn, openSession } from "./session.js";
 import { forgetAll, known, looksUpCustomers, readsModels, refreshKind, refreshWaiting } from "./state.js";
 import { markScrollable } from "./table.js";
 import { forgetTraffic, openTraffic, refreshTraffic } from "./traffic.js";
 import { drawVersions, openDetails } from "./versions.js";
-import { drawWaiting } from "./waiting.js";
-import { endOf, sentence, timeOfDay, zone } from "./words.js";
+import { drawPayments } from "./waiting.js";
+import { sentence, timeOfDay, zone } from "./words.js";
 
 /** Hosts follow a change within about a second, so refreshing more often would show no more. */
 const REFRESH_MS = 2_000;
+/** How long it is news that the host responds again. */
+const SAID_MS = 10_000;
 
-const tokenInput = /** @type {HTMLInputElement} */ (at("token"));
-
-let isSignedIn = false;
 let isPaused = false;
 /** The time of the last refresh. @type {Date | null} */
 let refreshed = null;
@@ -41,7 +42,7 @@ let refreshed = null;
 let failure = null;
 /** What is shown of a kind. */
 const PARTS = ["service", "rollout", "report", "hosts", "versions", "history"];
-/** Reasons typed for changes that were not made, by kind. @type {Map<string, string>} */
+/** What was typed for changes that were not made, by kind, change and version. @type {Map<string, Draft>} */
 const drafts = new Map();
 
 /** The kind in the address, or one that the token allows to read. */
@@ -64,7 +65,7 @@ let queue = Promise.resolve();
 
 function refresh() {
   queue = queue.then(async () => {
-    if (!isSignedIn) return;
+    if (!isSignedIn()) return;
     const session = api.sessionNow();
     try {
       await Promise.all([refreshKind(shownKind()), refreshWaiting()]);
@@ -75,10 +76,6 @@ function refresh() {
     } catch (error) {
       if (session.aborted) return;
       failure = asFailure(error);
-      if (failure.status === 401) {
-        signOut(failure);
-        return;
-      }
       // Keep showing the last data, with its time.
       drawFreshness();
       reportFailure();
@@ -88,8 +85,10 @@ function refresh() {
 }
 
 setInterval(() => {
+  drawEnding();
+  drawFreshness();
   // Nothing moves behind a dialog, and an invisible page sends no requests.
-  if (isSignedIn && !isPaused && !isDialogOpen() && !document.hidden) refresh();
+  if (isSignedIn() && !isPaused && !isDialogOpen() && !document.hidden) refresh();
 }, REFRESH_MS);
 document.addEventListener("visibilitychange", () => !document.hidden && !isPaused && refresh());
 
@@ -97,18 +96,20 @@ document.addEventListener("visibilitychange", () => !document.hidden && !isPause
 
 function drawFreshness() {
   const time = refreshed ? timeOfDay(refreshed) : "never";
-  const state = failure ? "Not refreshed since" : isPaused ? "Paused, as of" : "Refreshed";
+  const held = isDialogOpen() ? "Paused by the dialog, as of" : isPaused && "Paused, as of";
+  const state = failure ? "Not refreshed since" : held || "Refreshed";
   at("freshness").className = failure ? "freshness failing" : "freshness";
   update(at("freshness"), `${state} `, h("span.clock", time));
 }
 
 function draw() {
-  if (!isSignedIn) return;
+  if (!isSignedIn()) return;
   const kind = shownKind();
   const { name, summary, hasChallengers } = kindOf(kind);
   const focused = document.activeElement;
   const part = focused?.closest(".part");
 
+  if (!holds()) clearNotice();
   document.title = `${name} – Model console – Caudal`;
   drawFreshness();
   reportFailure();
@@ -132,14 +133,18 @@ function draw() {
     update(at("report"), hasChallengers && drawReport(kind, now.epoch, report, at("report").clientWidth));
     const shown = history?.failure
       ? h("div.notice.bad", drawFailure(history.failure))
-      : drawHistory(history?.data ?? []);
+      : drawHistory(history?.data ?? [], known.rollouts.get(kind)?.data ?? []);
     update(at("history"), shown);
   } else {
     for (const place of PARTS) update(at(place), h("p", "Loading…"));
   }
-  const waiting = drawWaiting(known.approvals.get("all"), known.payments.get("all"));
-  at("waiting-part").hidden = waiting === null;
-  update(at("waiting"), waiting);
+  for (const [place, drawn] of /** @type {[string, Child][]} */ ([
+    ["approvals", drawApprovals(known.approvals.get("all"))],
+    ["payments", drawPayments(known.payments.get("all"))],
+  ])) {
+    at(`${place}-part`).hidden = drawn === null;
+    update(at(place), drawn);
+  }
   markScrollable(at("console"));
   // The focused element may be gone, such as the button of a change that was made.
   if (focused && !focused.isConnected) part?.querySelector("h3")?.focus();
@@ -158,7 +163,7 @@ function drawChoice(names) {
 function compare() {
   const kind = shownKind();
   const names = ["compare-one", "compare-two"].map((id) => /** @type {HTMLSelectElement} */ (at(id)).value);
-  openComparison(kind, names, known.deployments.get(kind), known.reports.get(kind), signOut);
+  openComparison(kind, names, known.deployments.get(kind), known.reports.get(kind));
 }
 
 /** The failure in the notice, so that it is announced once and not every two seconds. */
@@ -169,11 +174,18 @@ function reportFailure() {
   if (text === reported) return;
   reported = text;
   if (failure) notify("bad", drawFailure(failure));
-  else notify("good", h("p", "The host is responding again."));
+  else {
+    const at = Date.now();
+    notify("good", h("p", "The host is responding again."), () => Date.now() - at < SAID_MS);
+  }
 }
 
-/** @param {"good" | "bad"} mood @param {Child} parts */
-function notify(mood, parts) {
+/** Whether the notice is still true. */
+let holds = () => true;
+
+/** @param {"good" | "bad"} mood @param {Child} parts @param {() => boolean} isTrue until when it is shown */
+function notify(mood, parts, isTrue = () => true) {
+  holds = isTrue;
   const dismiss = () => {
     clearNotice();
     at("main").focus();
@@ -188,132 +200,89 @@ function clearNotice() {
 
 // ---- signing in and out ----
 
-/** @param {Failure} [reason] */
-function signOut(reason) {
-  // What ended with the session says so again.
-  if (!isSignedIn) return;
-  isSignedIn = false;
-  api.setToken("");
-  forgetAll();
-  forgetTraffic();
-  forgetCustomer();
-  failure = null;
-  reported = "";
-  drafts.clear();
-  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
-  for (const place of ["kinds", "waiting", ...PARTS]) update(at(place));
-  clearNotice();
-  drawSession();
-  showTokenFault(reason ? `${reason.title}. ${reason.detail} Sign in again with a new token.` : "");
-  tokenInput.focus();
-}
-
-function drawSession() {
-  for (const place of ["session", "console", "bottom"]) at(place).hidden = !isSignedIn;
-  at("sign-in").hidden = isSignedIn;
-  if (!isSignedIn) document.title = "Sign in – Model console – Caudal";
-  const { user, expires } = api.claims();
-  update(
-    at("who"),
-    isSignedIn && user && ["Signed in as ", h("strong", user)],
-    isSignedIn && expires && [", until ", endOf(expires)],
-  );
-}
-
-/** @param {string} text */
-function showTokenFault(text) {
-  update(at("token-fault"), text);
-  markInvalid(tokenInput, text !== "");
-}
-
-/** @param {Event} event */
-async function signIn(event) {
-  event.preventDefault();
-  const token = tokenIn(tokenInput.value);
-  if (!isSendable(token)) {
-    showTokenFault(
-      token === "" ? "Paste a token." : "This is not a token: it contains spaces or other invalid characters.",
-    );
-    tokenInput.focus();
-    return;
-  }
-  api.setToken(token);
-  const session = api.sessionNow();
-  update(at("sign-in-button"), "Signing in…");
-  try {
-    const wanted = shownKind();
-    await Promise.all([refreshKind(wanted), refreshWaiting()]);
-    if (shownKind() !== wanted) await refreshKind(shownKind());
-  } catch (error) {
-    // Pressed again, or signed out.
-    if (session.aborted) return;
-    api.setToken("");
+openSession({
+  load: async () => {
+    try {
+      const wanted = shownKind();
+      await Promise.all([refreshKind(wanted), refreshWaiting()]);
+      if (shownKind() !== wanted) await refreshKind(shownKind());
+    } catch (error) {
+      forgetAll();
+      throw error;
+    }
+  },
+  begin: () => {
+    refreshed = new Date();
+    draw();
+    at(readsModels() ? "kind-title" : "customers-title").focus({ preventScroll: true });
+    refresh();
+  },
+  end: () => {
     forgetAll();
-    const { title, detail, status } = asFailure(error);
-    showTokenFault(`${title}. ${detail}${status === 401 ? " Get a new one." : ""}`);
-    tokenInput.focus();
-    return;
-  } finally {
-    update(at("sign-in-button"), "Sign in");
-  }
-  if (session.aborted) return;
-  tokenInput.value = "";
-  showTokenFault("");
-  isSignedIn = true;
-  refreshed = new Date();
-  drawSession();
-  draw();
-  at(readsModels() ? "kind-title" : "customers-title").focus();
-  refresh();
-}
+    forgetTraffic();
+    forgetCustomer();
+    failure = null;
+    reported = "";
+    drafts.clear();
+    for (const place of ["kinds", "approvals", "payments", ...PARTS]) update(at(place));
+    clearNotice();
+  },
+});
 
 // ---- buttons ----
 
-/** @param {string} name @param {string} version */
+/** @param {string} name @param {string} version @returns {Promise<void>} */
 async function makeChange(name, version) {
   const session = api.sessionNow();
   const kind = shownKind();
   const now = known.deployments.get(kind);
   if (!now) return;
-  const change = CHANGES[name](now, version);
   const [past, report] = [known.histories.get(kind)?.data ?? [], known.reports.get(kind)];
+  const change = CHANGES[name](now, version, { past, report: report?.data });
   const evidence = change.about?.map((name) => name && drawEvidence(name, now, past, report));
-  const result = await confirmChange(change, kindOf(kind).name, drafts.get(kind), evidence);
-  // Discard the draft: somebody else may have signed in.
+  const draft = `${kind} ${name} ${version}`;
+  const result = await confirmChange(change, kindOf(kind).name, drafts.get(draft), evidence);
+  // Discard what was typed: somebody else may have signed in.
   if (session.aborted) return;
   const isSent = result.outcome === "done" || result.outcome === "proposed";
-  drafts.set(kind, isSent ? "" : result.draft);
-  if (result.failure?.status === 401) {
-    signOut(result.failure);
-    return;
-  }
+  if (isSent) drafts.delete(draft);
+  else drafts.set(draft, result.draft);
   await refresh();
   if (result.outcome === "cancelled" || session.aborted) return;
   const latest = known.deployments.get(kind);
+  const isLatest = () => known.deployments.get(kind)?.epoch === latest?.epoch;
   if (result.outcome === "proposed") {
-    notify("good", h("p", result.notice ?? ""));
+    notify("good", h("p", result.notice ?? ""), () => isPending(result.approval));
   } else if (result.outcome === "done") {
     const number = !change.keepsDeployment && ` This is change ${latest?.epoch ?? ""}.`;
-    notify("good", h("p", sentence(result.message ?? ""), number));
+    notify("good", h("p", sentence(result.message ?? ""), number), isLatest);
+    if (change.next) await makeChange(change.next, version);
   } else {
-    notify("bad", [
-      h("p.title", "Nothing was changed: the deployment is no longer the one you saw"),
-      h(
-        "p",
-        `Change ${latest?.epoch ?? ""} was made in the meantime by ${latest?.changed_by ?? "an unknown operator"}`,
-        latest?.reason && [": ", h("q", latest.reason)],
-        ". The page now shows it. Review it and try again; your reason is kept.",
-      ),
-    ]);
+    notify(
+      "bad",
+      [
+        h("p.title", "Nothing was changed: the deployment is no longer the one you saw"),
+        h(
+          "p",
+          `Change ${latest?.epoch ?? ""} was made in the meantime by ${latest?.changed_by ?? "an unknown operator"}`,
+          latest?.reason && [": ", h("q", latest.reason)],
+          ". The page now shows it. Review it and try again; what you typed is kept.",
+        ),
+      ],
+      isLatest,
+    );
   }
 }
+
+/** @param {string | undefined} id */
+const isPending = (id) => known.approvals.get("all")?.data?.some((it) => it.id === id && isOpenApproval(it)) ?? false;
 
 /** @param {string} id */
 async function decideOn(id) {
   const approval = known.approvals.get("all")?.data?.find((it) => it.id === id);
   if (!approval) return;
   const session = api.sessionNow();
-  const done = await decide(approval, signOut);
+  const done = await decide(approval);
   await refresh();
   if (done && !session.aborted) notify("good", h("p", done));
 }
@@ -324,10 +293,10 @@ document.addEventListener("click", (event) => {
   const { change, version = "", details, push } = clicked.dataset;
   if (clicked.dataset.copy !== undefined) copy(clicked);
   else if (change) makeChange(change, version);
-  else if (details) openDetails(shownKind(), details, known.deployments.get(shownKind()), signOut);
+  else if (details) openDetails(shownKind(), details, known.deployments.get(shownKind()));
   else if (clicked.dataset.decide) decideOn(clicked.dataset.decide);
   else if (clicked.dataset.compare !== undefined) compare();
-  else if (push) openPush(push, { onRegistered: refresh, onUnauthorized: signOut });
+  else if (push) openPush(push, refresh);
 });
 
 at("skip").addEventListener("click", (event) => {
@@ -341,10 +310,8 @@ at("pause").addEventListener("click", () => {
   drawFreshness();
   if (!isPaused) refresh();
 });
-at("sign-out").addEventListener("click", () => signOut());
-at("sign-in-form").addEventListener("submit", signIn);
 window.addEventListener("hashchange", () => {
-  if (!isSignedIn) return;
+  if (!isSignedIn()) return;
   clearNotice();
   draw();
   at("kind-title").focus();
@@ -354,7 +321,6 @@ window.addEventListener("hashchange", () => {
 window.addEventListener("resize", draw);
 
 openTraffic(refresh);
-openCustomers(signOut);
+openCustomers();
 update(at("zone"), zone());
-drawSession();
 if (!KINDS.some((it) => `#${it.kind}` === location.hash)) history.replaceState(null, "", `#${KINDS[0].kind}`);

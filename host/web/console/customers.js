@@ -2,7 +2,7 @@
 // look-up.
 
 /** @import { Child } from "../shared/dom.js" */
-/** @import { Beneficiary, Cell, Customer, Failure, Hold, Transaction } from "./types.js" */
+/** @import { Beneficiary, Cell, Customer, Hold, Transaction } from "./types.js" */
 import { at, button, h, markInvalid, show } from "../shared/dom.js";
 import * as api from "./api.js";
 import { update } from "./patch.js";
@@ -97,18 +97,15 @@ function drawCustomer({ user, holder, accounts, limits, freezes, payments }) {
   ];
 }
 
-/** @param {(failure: Failure) => void} onUnauthorized */
-export function openCustomers(onUnauthorized) {
+export function openCustomers() {
   /** @param {HTMLElement} place @param {() => Promise<void>} load */
   const attempt = async (place, load) => {
     const session = api.sessionNow();
     try {
       await load();
     } catch (error) {
-      const failure = asFailure(error);
       if (session.aborted) return;
-      if (failure.status === 401) onUnauthorized(failure);
-      else update(place, h("div.notice.bad", drawFailure(failure)));
+      update(place, h("div.notice.bad", drawFailure(asFailure(error))));
     }
   };
 

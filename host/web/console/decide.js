@@ -1,49 +1,71 @@
-// The decision of a second operator: they read the action as it was proposed, with the digest that the approval repeats, and
-// approve or reject it.
+// The decision of a second operator: they read what is proposed, with the evidence that its author saw, and approve or
+// withdraw it. The approval repeats the digest of what was read.
 
-/** @import { Approval, Failure } from "./types.js" */
+/** @import { Child } from "../shared/dom.js" */
+/** @import { Approval } from "./types.js" */
 import { button, h, markInvalid } from "../shared/dom.js";
 import * as api from "./api.js";
-import { copyButton } from "./copy.js";
+import { describe, drawAsked, drawAsProposed } from "./approvals.js";
+import { effectsOf } from "./changes.js";
 import { openDialog } from "./dialog.js";
+import { drawEvidence } from "./evidence.js";
 import { update } from "./patch.js";
 import { asFailure, drawFailure } from "./problems.js";
-import { when } from "./words.js";
+import { sentence } from "./words.js";
 
-/** @param {string} term @param {import("../shared/dom.js").Child[]} about */
-const fact = (term, ...about) => h("div", h("dt", term), h("dd", about));
-
-/** @param {Approval} it */
-function drawAction(it) {
+/** What the author of a change to the models saw of it. @param {Approval["action"]} action @returns {Promise<Child>} */
+async function loadEvidence({ kind, versions, rollout }) {
+  const [now, past, report] = await Promise.all([
+    api.deployment(kind),
+    api.history(kind),
+    api.report(kind).catch(() => undefined),
+  ]);
+  const { epoch } = versions ?? rollout;
+  const version =
+    rollout?.canary ?? (versions.champion === now.champion ? versions.canary?.version : versions.champion);
+  const isLate = now.epoch !== epoch;
+  const effects = isLate ? [] : effectsOf({ versions, rollout }, now, { past, report });
   return [
-    h(
-      "dl.facts",
-      fact("Proposed by", it.proposedBy),
-      fact("Expires", when(it.expiresAt)),
-      fact("Reason", h("q", it.reason)),
-      fact("Digest", h("code.long", it.digest), copyButton(it.digest, "the digest")),
-    ),
-    h("h3", { id: "action-title" }, "The action"),
-    h(
-      "pre.command",
-      { tabindex: 0, role: "region", "aria-labelledby": "action-title" },
-      h("code", JSON.stringify(it.action, null, 2)),
-    ),
+    isLate &&
+      h(
+        "div.notice.bad",
+        h("p.title", "The deployment has changed since"),
+        h(
+          "p",
+          `This replaces change ${epoch}, and change ${now.epoch} is in service: approving it will change nothing.`,
+        ),
+      ),
+    version && drawEvidence(version, now, past, { data: report }),
+    effects.length > 0 && [
+      h("p.lead", "What will happen:"),
+      h(
+        "ul.effects",
+        effects.map((line) => h("li", sentence(line))),
+      ),
+    ],
   ];
 }
 
 /**
  * Resolves with what was done, in a sentence, or null if nothing was.
- * @param {Approval} approval @param {(failure: Failure) => void} onUnauthorized @returns {Promise<string | null>}
+ * @param {Approval} approval @returns {Promise<string | null>}
  */
-export function decide(approval, onUnauthorized) {
+export function decide(approval) {
   return new Promise((resolve) => {
     /** @type {string | null} */
     let done = null;
     let isSending = false;
+    const { what, facts, effect } = describe(approval);
     const agreed = h("input", { type: "checkbox", id: "decide-read", "aria-describedby": "decide-fault" });
     const fault = h("p.fault", { id: "decide-fault", role: "alert" });
     const answer = h("div", { role: "alert" });
+    const isOfModels = approval.action.kind !== undefined;
+    const evidence = h("div.details", isOfModels && h("p", "Loading what is known…"));
+    if (isOfModels) {
+      loadEvidence(approval.action)
+        .then((parts) => update(evidence, parts))
+        .catch((error) => update(evidence, h("div.notice.bad", drawFailure(asFailure(error)))));
+    }
 
     /** @param {() => Promise<unknown>} act @param {string} sentence */
     const send = async (act, sentence) => {
@@ -55,13 +77,7 @@ export function decide(approval, onUnauthorized) {
         done = sentence;
         dialog.close();
       } catch (error) {
-        const failure = asFailure(error);
-        if (failure.status === 401) {
-          dialog.close();
-          onUnauthorized(failure);
-          return;
-        }
-        update(answer, h("div.notice.bad", drawFailure(failure)));
+        update(answer, h("div.notice.bad", drawFailure(asFailure(error))));
         answer.scrollIntoView({ block: "nearest" });
       } finally {
         isSending = false;
@@ -76,23 +92,26 @@ export function decide(approval, onUnauthorized) {
     };
     const dialog = openDialog({
       eyebrow: "Waiting for a second operator",
-      title: "Approve or withdraw",
+      title: sentence(what),
       isWide: true,
       startsAtTitle: true,
       isBusy: () => isSending,
       onClose: () => resolve(done),
       parts: [
-        drawAction(approval),
         h(
-          "p",
-          "Approving carries out the action immediately and records both names. Withdrawing closes the action without changing anything.",
+          "div.details",
+          h("dl.facts", facts, drawAsked(approval)),
+          effect && h("p", effect),
+          evidence,
+          drawAsProposed(approval),
+          h("p", "Approving carries it out at once, in both names. Withdrawing closes it, and changes nothing."),
+          h(
+            "div.field",
+            h("label.agree", { for: "decide-read" }, agreed, h("span", "I have read what this does")),
+            fault,
+          ),
+          answer,
         ),
-        h(
-          "div.field",
-          h("label.agree", { for: "decide-read" }, agreed, h("span", "I have read the action and its digest")),
-          fault,
-        ),
-        answer,
         h(
           "div.choice",
           button("Cancel", () => isSending || dialog.close()),

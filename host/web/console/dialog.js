@@ -15,6 +15,9 @@ const REASON_CHARS_MAX = 500;
 
 export const isDialogOpen = () => document.querySelector("dialog[open]") !== null;
 
+/** Dialogs can be above each other. */
+let opened = 0;
+
 /**
  * `isBusy` keeps the dialog open while an outcome is pending that would be lost. `onClose` runs once the focus is back.
  * @param {{ eyebrow: string, title: Child, parts: Child, isWide?: boolean, startsAtTitle?: boolean, isBusy?: () => boolean,
@@ -23,11 +26,13 @@ export const isDialogOpen = () => document.querySelector("dialog[open]") !== nul
  */
 export function openDialog(about) {
   const { eyebrow, title, parts, isWide = false, startsAtTitle = false, isBusy, onClose } = about;
-  const heading = h("h2", { id: "dialog-title" }, title);
+  opened += 1;
+  const heading = h("h2", { id: `dialog-title-${opened}` }, title);
   const dialog = h(
     "dialog",
-    { class: isWide ? "wide" : null, "aria-labelledby": "dialog-title" },
+    { class: isWide ? "wide" : null, "aria-labelledby": heading.id },
     h("header", h("p.eyebrow", eyebrow), heading),
+    h("div", { role: "status", "data-ending": true }),
     parts,
     h("p.heard", { role: "status", "data-said": true }),
   );
@@ -47,6 +52,22 @@ export function openDialog(about) {
   }
   markScrollable(dialog);
   return dialog;
+}
+
+/** A dialog with something to read, once it is loaded. @param {{ eyebrow: string, title: Child }} about @param {() => Promise<Child>} load */
+export async function openReading(about, load) {
+  const place = h("div.details", h("p", "Loading…"));
+  const close = h(
+    "div.choice",
+    button("Close", () => dialog.close()),
+  );
+  const dialog = openDialog({ ...about, isWide: true, startsAtTitle: true, parts: [place, close] });
+  try {
+    update(place, await load());
+  } catch (error) {
+    update(place, h("div.notice.bad", { role: "alert" }, drawFailure(asFailure(error))));
+  }
+  markScrollable(dialog);
 }
 
 /**
@@ -74,15 +95,21 @@ function drawField({ name, label, hint }, control, check, unit) {
 }
 
 /** @param {NumberField} about */
-function numberField({ min, max, value, unit = "%", ...about }) {
-  const control = h("input", { type: "number", min, max, step: 1, value, inputmode: "numeric", required: true });
+function numberField({ min, max, value, unit = "%", isList = false, ...about }) {
+  const kind = isList ? { type: "text" } : { type: "number", min, max, step: 1 };
+  const control = h("input", { ...kind, value, inputmode: isList ? "text" : "numeric", required: true });
   control.addEventListener("focus", () => control.select());
-  /** NaN while there is no valid number: the effects then leave it out. */
+  /** Undefined while something is no valid number: the effects then leave it out. */
   const read = () => {
-    const number = control.value.trim() === "" ? Number.NaN : Number(control.value);
-    return Number.isInteger(number) && number >= min && number <= max ? number : Number.NaN;
+    const texts = isList ? control.value.split(",") : [control.value];
+    const numbers = texts.map((it) => (it.trim() === "" ? Number.NaN : Number(it)));
+    if (!numbers.every((it) => Number.isInteger(it) && it >= min && it <= max)) return undefined;
+    return isList ? numbers : numbers[0];
   };
-  const check = () => (Number.isNaN(read()) ? `Enter a whole number from ${min} to ${max}.` : "");
+  const wanted = isList
+    ? `whole numbers from ${min} to ${max}, separated by commas`
+    : `a whole number from ${min} to ${max}`;
+  const check = () => (read() === undefined ? `Enter ${wanted}.` : "");
   return { ...drawField(about, control, check, unit), read };
 }
 
@@ -111,10 +138,8 @@ function drawWarning({ cause, epoch, reason, changed_by, changed_at }) {
   );
 }
 
-/** @param {string} draft */
-function reasonField(draft) {
+function reasonField() {
   const control = h("textarea", { rows: 3, maxlength: REASON_CHARS_MAX, required: true });
-  control.value = draft;
   const read = () => control.value.trim();
   const about = { name: "reason", label: "Reason", hint: "Stored permanently in the history, with your name." };
   const check = () => (read() === "" ? "Enter a reason; it is kept in the history." : "");
@@ -122,25 +147,33 @@ function reasonField(draft) {
 }
 
 /**
- * `done`, `proposed` if a second operator has to approve, `cancelled`, or `failed` for a failure that the page has to
- * handle (401, 412). `draft` is the typed reason.
- * @typedef {{ outcome: "done" | "proposed" | "failed" | "cancelled", message?: string, notice?: Child, failure?: Failure, draft: string }} Result
+ * `done`, `proposed` if a second operator has to approve, `cancelled`, or `late` if the deployment is no longer the one that
+ * was seen. `draft` is what was typed, by field.
+ * @typedef {Record<string, string>} Draft
+ * @typedef {{ outcome: "done" | "proposed" | "late" | "cancelled", message?: string, notice?: Child, approval?: string, draft: Draft }} Result
  */
 
 /**
  * Shows what is known and what a change will do, asks for the reason, and makes it.
- * @param {Change} change @param {string} kindName @param {string} draft @param {Child} evidence
+ * @param {Change} change @param {string} kindName @param {Draft} draft what was typed before @param {Child} evidence
  * @returns {Promise<Result>}
  */
-export function confirmChange(change, kindName, draft = "", evidence = null) {
+export function confirmChange(change, kindName, draft = {}, evidence = null) {
   return new Promise((resolve) => {
     /** @type {Result} */
     const result = { outcome: "cancelled", draft };
     let isSending = false;
 
     const numbers = change.fields.map(numberField);
-    const reason = reasonField(draft);
-    const agreement = change.setback && change.inSpite ? agreementField(change.inSpite) : null;
+    const reason = reasonField();
+    const agreement = change.inSpite ? agreementField(change.inSpite) : null;
+    const typed = [...numbers, reason].map((it) => ({ ...it, proposed: it.control.value }));
+    for (const { control, name, proposed } of typed) control.value = draft[name] ?? proposed;
+    // Without what is proposed: that may be something else the next time.
+    const draftNow = () =>
+      Object.fromEntries(
+        typed.filter((it) => it.control.value !== it.proposed).map(({ name, control }) => [name, control.value]),
+      );
     const fields = [...numbers, ...(agreement ? [agreement] : []), reason];
     const values = () => Object.fromEntries(numbers.map((it) => [it.name, it.read()]));
 
@@ -169,13 +202,14 @@ export function confirmChange(change, kindName, draft = "", evidence = null) {
       update(verb, "Sending…");
       try {
         const answer = await change.send(values(), reason.read());
-        if (answer.state === "pending") Object.assign(result, { outcome: "proposed", notice: waiting(answer) });
-        else Object.assign(result, { outcome: "done", message: change.done(values()) });
+        if (answer.state === "pending") {
+          Object.assign(result, { outcome: "proposed", notice: waiting(answer), approval: answer.id });
+        } else Object.assign(result, { outcome: "done", message: change.done(values()) });
         dialog.close();
       } catch (error) {
         const failure = asFailure(error);
-        if (failure.status === 401 || failure.status === 412) {
-          Object.assign(result, { outcome: "failed", failure });
+        if (failure.status === 412) {
+          result.outcome = "late";
           dialog.close();
         } else {
           update(fault, h("div.notice.bad", drawFailure(failure)));
@@ -219,7 +253,7 @@ export function confirmChange(change, kindName, draft = "", evidence = null) {
       // There is something to read first.
       startsAtTitle: change.about !== undefined || change.setback !== undefined,
       isBusy: () => isSending,
-      onClose: () => resolve({ ...result, draft: reason.read() }),
+      onClose: () => resolve({ ...result, draft: draftNow() }),
     });
     dialog.setAttribute("aria-describedby", "dialog-effects");
   });

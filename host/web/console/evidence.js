@@ -8,12 +8,10 @@ import * as api from "./api.js";
 import { kindOf, rolesOf } from "./kinds.js";
 import { update } from "./patch.js";
 import { asFailure } from "./problems.js";
-import { markScrollable } from "./table.js";
+import { drawLost } from "./report.js";
+import { fact, markScrollable } from "./table.js";
 import { drawGate } from "./versions.js";
 import { count, failuresIn, interval, micros, percent, share, version, when } from "./words.js";
-
-/** @param {string} term @param {Child[]} about */
-const fact = (term, ...about) => h("div", h("dt", term), h("dd", about));
 
 /** @param {string} name @param {Deployment} now */
 function traffic(name, now) {
@@ -43,6 +41,7 @@ function comparison(it, report, isPast) {
       `${count(it.compared)} of ${count(report.observed)} requests`,
       isPast && `, as a ${it.role} under change ${report.epoch}`,
     ),
+    drawLost(it),
     fact(
       "Changed class",
       it.compared > 0 ? `${count(flipped)}: ${it.flip ? interval(it.flip) : share(it.flip_share)}` : "–",

@@ -1,6 +1,6 @@
 // Every change of a kind, newest first, for auditors.
 
-/** @import { Canary, Deployment } from "./types.js" */
+/** @import { Canary, Deployment, Rollout } from "./types.js" */
 import { h } from "../shared/dom.js";
 import { table } from "./table.js";
 import { percent, version, when } from "./words.js";
@@ -22,8 +22,15 @@ function drawCanary(canary) {
   return canary ? [version(canary.version), ` ${percent(canary.percent)}`] : NONE;
 }
 
-/** @param {Deployment[]} history */
-export function drawHistory(history) {
+/** A rollout makes its steps in the name of who started it. @param {Deployment} it @param {Rollout[]} rollouts newest first */
+function author({ changed_by, changed_at }, rollouts) {
+  if (changed_by !== "rollout" || !changed_at) return changed_by ?? NONE;
+  const of = rollouts.find((it) => Date.parse(it.started_at) <= Date.parse(changed_at));
+  return of ? `rollout of ${of.started_by}` : changed_by;
+}
+
+/** @param {Deployment[]} history @param {Rollout[]} rollouts */
+export function drawHistory(history, rollouts) {
   if (history.length === 0) return h("p", "Nothing has been deployed yet.");
   const rows = history.map((it) => [
     [String(it.epoch), "number"],
@@ -31,7 +38,7 @@ export function drawHistory(history) {
     [drawCanary(it.canary), null],
     [drawShadows(it.shadows), null],
     [it.reason ?? NONE, "words"],
-    it.changed_by ?? NONE,
+    author(it, rollouts),
     [when(it.changed_at), "time"],
   ]);
   return table({

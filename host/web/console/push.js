@@ -1,6 +1,5 @@
 // Pushing a component: the gate examines the file and registers it. Deploying it is another step.
 
-/** @import { Failure } from "./types.js" */
 import { button, h, markInvalid } from "../shared/dom.js";
 import * as api from "./api.js";
 import { openDialog } from "./dialog.js";
@@ -40,10 +39,10 @@ async function signatureIn(file) {
 }
 
 /**
- * `onRegistered` is called after the dialog has closed, `onUnauthorized` when the token is no longer accepted.
- * @param {string} kind @param {{ onRegistered: () => void, onUnauthorized: (failure: Failure) => void }} hooks
+ * `onRegistered` is called after the dialog has closed.
+ * @param {string} kind @param {() => void} onRegistered
  */
-export function openPush(kind, { onRegistered, onUnauthorized }) {
+export function openPush(kind, onRegistered) {
   const { name, hasChallengers } = kindOf(kind);
   let isSending = false;
   let isRegistered = false;
@@ -145,12 +144,6 @@ export function openPush(kind, { onRegistered, onUnauthorized }) {
       update(cancel, "Close");
     } catch (error) {
       const failure = asFailure(error);
-      if (failure.status === 401) {
-        isSending = false;
-        dialog.close();
-        onUnauthorized(failure);
-        return;
-      }
       // The gate's reasons go into a table; `field` is the name of a check.
       const isRefused = failure.code === "component-refused" && failure.errors.length > 0;
       update(outcome, h("div.notice.bad", drawFailure(isRefused ? { ...failure, errors: [] } : failure)));

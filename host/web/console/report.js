@@ -6,7 +6,7 @@ import { h } from "../shared/dom.js";
 import { badge, kindOf } from "./kinds.js";
 import { drawScores } from "./plot.js";
 import { drawFailure } from "./problems.js";
-import { table } from "./table.js";
+import { fact, note, table } from "./table.js";
 import { count, drift, failuresIn, figure, interval, micros, percent, share, version, when } from "./words.js";
 
 const NO_CHALLENGERS = "There are no challengers. Start a canary or add a shadow below to compare it here.";
@@ -25,11 +25,6 @@ function roomIn(width) {
   const isWide = width >= WIDE_REM * rem;
   const left = Math.floor(isWide ? width - FIGURES_REM * rem : width);
   return { isWide, rem, plot: Math.max(PLOT_WIDTH_MIN, Math.min(PLOT_REM_MAX * rem, left)) };
-}
-
-/** @param {string} term @param {Child} value @param {Child} [note] */
-function fact(term, value, note) {
-  return h("div", h("dt", term), h("dd", value, note && h("span.note", note)));
 }
 
 /** @param {number | null | undefined} value */
@@ -89,15 +84,15 @@ function drawDifference({ mean, p50, p99, largest }) {
 
 /** @param {Challenger} it */
 function drawFailed({ failed, failure }) {
-  const { all, note } = failuresIn(failed);
+  const { all, note: causes } = failuresIn(failed);
   const [known, of] = [failure && failure.of > 0, count(failure?.of)];
-  return fact("Failed", count(all), [known && `of ${of}: ${interval(failure)}`, known && note && "; ", note]);
+  return fact("Failed", count(all), note([known && `of ${of}: ${interval(failure)}`, known && causes && "; ", causes]));
 }
 
 /** A canary is compared on its own users' requests, a shadow on all. @param {Challenger} it @param {number} observed */
 function drawCompared(it, observed) {
   const whose = it.role === "canary" ? ", from its own users only" : "";
-  return fact("Compared", count(it.compared), `of ${count(observed)} observed${whose}`);
+  return fact("Compared", count(it.compared), note(`of ${count(observed)} observed${whose}`));
 }
 
 /** @param {Challenger} it @param {number} observed @param {string} score @param {ReturnType<typeof roomIn>} room @param {number} at */
@@ -119,8 +114,13 @@ function drawChallenger(it, observed, score, room, at) {
       "dl.facts",
       drawCompared(it, observed),
       drawFailed(it),
-      fact("Changed class", it.flip ? interval(it.flip) : share(it.flip_share), "with the 95% confidence interval"),
-      fact("Score drift", psi(it.score_psi), `PSI, ${drift(it.score_psi)}`),
+      drawLost(it),
+      fact(
+        "Changed class",
+        it.flip ? interval(it.flip) : share(it.flip_share),
+        note("with the 95% confidence interval"),
+      ),
+      fact("Score drift", psi(it.score_psi), note(`PSI, ${drift(it.score_psi)}`)),
     ),
     it.compared > 0 &&
       h(
@@ -158,6 +158,19 @@ function drawFeatures(features) {
       className: "features",
     }),
   ];
+}
+
+/**
+ * Of the answers that were high for the champion, those that the challenger let pass; other kinds have no such class.
+ * @param {Challenger} it
+ */
+export function drawLost({ classes, flips }) {
+  const high = classes.indexOf("high");
+  const of = flips[high]?.reduce((sum, it) => sum + it, 0) ?? 0;
+  if (of === 0) return null;
+  const lost = of - flips[high][high];
+  const text = `${count(lost)} of ${count(of)}`;
+  return fact("No longer high", lost > 0 ? h("strong.lost", text) : text, note(share(lost / of)));
 }
 
 /** @param {string} kind @param {number} epoch that of the deployment @param {Loaded<Report> | undefined} part @param {number} width in pixels */

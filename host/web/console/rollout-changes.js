@@ -1,19 +1,19 @@
 // What an operator can do with a rollout: its effects in plain words, and what is sent.
 
-/** @import { Change, Deployment } from "./types.js" */
+/** @import { Change, Deployment, Seen } from "./types.js" */
 import * as api from "./api.js";
 import { kindOf, setbackOf } from "./kinds.js";
-import { percent } from "./words.js";
+import { interval, percent } from "./words.js";
 
 const FIELDS = [
-  { name: "first", label: "First share", hint: "Percent of users, 1 to 98.", min: 1, max: 98, value: 5 },
   {
-    name: "second",
-    label: "Second share",
-    hint: "Percent of users, 2 to 99. The third is 100.",
-    min: 2,
+    name: "steps",
+    label: "Shares of users",
+    hint: "Percent, ascending, separated by commas. The step after them is everyone.",
+    min: 1,
     max: 99,
-    value: 25,
+    value: "5, 25",
+    isList: true,
   },
   {
     name: "step_decisions",
@@ -59,8 +59,16 @@ const FIELDS = [
   },
 ];
 
-/** @param {Deployment} now @param {string} version @returns {Change} */
-export function startRollout(now, version) {
+/** What was measured so far, if it is worse than the bound. @param {Seen} seen @param {string} version @param {number} limit */
+function warning({ report }, version, limit) {
+  const flip = report?.challengers.find((it) => it.version === version && it.compared > 0)?.flip;
+  if (!flip || !(flip.share * 100 > limit)) return [];
+  const outcome = flip.low * 100 > limit ? "the rollout will stop" : "the rollout may stop";
+  return [`So far ${interval(flip)} of its answers changed class, above the ${percent(limit)} allowed: ${outcome}.`];
+}
+
+/** @param {Deployment} now @param {string} version @param {Seen} seen @returns {Change} */
+export function startRollout(now, version, seen) {
   const { request } = kindOf(now.kind);
   const running = now.canary && now.canary.version !== version ? now.canary.version : null;
   const setback = setbackOf(version, now);
@@ -70,28 +78,28 @@ export function startRollout(now, version) {
     fields: FIELDS,
     about: [version],
     setback,
-    inSpite: `Roll ${version} out to everyone anyway`,
-    effects: ({ first, second }) => [
-      `${version} will answer the ${request}s of ${first ? percent(first) : "some"} of users, then of ${
-        second ? percent(second) : "more"
-      }, then of everyone. It then becomes the champion with no further confirmation.`,
+    inSpite: setback && `Roll ${version} out to everyone anyway`,
+    effects: ({ steps, max_flip_percent: limit }) => [
+      ...warning(seen, version, limit),
+      `${version} will answer the ${request}s of ${
+        steps ? steps.map(percent).join(", then of ") : "some"
+      } of users, then of everyone. It then becomes the champion with no further confirmation.`,
       "Each step ends only after enough decisions and time, and once the 95% confidence intervals are within the bounds.",
       `If a bound is violated, ${version} is withdrawn from all users, and ${now.champion} answers everyone.`,
       ...(now.kind === "risk" ? ["Where two operators are required, the last step waits for an approval."] : []),
       ...(running ? [`${running} is no longer the canary and serves no traffic.`] : []),
-      ...(now.shadows.includes(version) ? [`${version} has to be removed as a shadow first.`] : []),
     ],
-    send: ({ first, second, minutes, ...bounds }, reason) =>
+    send: ({ steps, minutes, ...bounds }, reason) =>
       api.startRollout(now.kind, now.etag, {
         canary: version,
-        steps: [first, second, 100],
+        steps: [...steps, 100],
         step_seconds: minutes * 60,
         ...bounds,
         reason,
         ...(running && { ends_canary: running }),
         ...(setback && { despite_setback: version }),
       }),
-    done: ({ first }) => `The rollout has begun: ${version} answers ${percent(first)} of users.`,
+    done: ({ steps }) => `The rollout has begun: ${version} answers ${percent(steps[0])} of users.`,
   };
 }
 

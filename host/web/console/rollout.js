@@ -6,7 +6,7 @@ import { h } from "../shared/dom.js";
 import { badge } from "./kinds.js";
 import { drawFailure } from "./problems.js";
 import { changeButton } from "./service.js";
-import { table } from "./table.js";
+import { fact, note, table } from "./table.js";
 import { count, duration, interval, percent, sentence, version, when } from "./words.js";
 
 /** @type {Record<string, string>} */
@@ -22,9 +22,6 @@ const STATES = {
 
 /** @param {Rollout | undefined} it */
 export const isOpen = (it) => it !== undefined && ["running", "paused", "waiting"].includes(it.state);
-
-/** @param {string} term @param {Child} value @param {Child} [note] */
-const fact = (term, value, note) => h("div", h("dt", term), h("dd", value, note && h("span.note", note)));
 
 /** Each step by its share, and in words whether it is over. @param {Rollout} it */
 function drawSteps(it) {
@@ -52,10 +49,10 @@ function drawOpen(it, mayChange) {
     seen &&
       h(
         "dl.facts",
-        fact("Decisions at this step", count(seen.decisions), `at least ${count(it.step_decisions)}`),
-        fact("Failed", interval(seen.failures), `at most ${percent(it.max_failure_percent)}`),
-        fact("Changed class", interval(seen.flips), `at most ${percent(it.max_flip_percent)}`),
-        fact("At this step", ["since ", when(it.step_at)], `at least ${duration(it.step_seconds)}`),
+        fact("Decisions at this step", count(seen.decisions), note(`at least ${count(it.step_decisions)}`)),
+        fact("Failed", interval(seen.failures), note(`at most ${percent(it.max_failure_percent)}`)),
+        fact("Changed class", interval(seen.flips), note(`at most ${percent(it.max_flip_percent)}`)),
+        fact("At this step", ["since ", when(it.step_at)], note(`at least ${duration(it.step_seconds)}`)),
       ),
     it.state === "running" &&
       h("p", seen?.waits_for ? ["Waiting: ", seen.waits_for, "."] : "Ready: the next step is under way."),

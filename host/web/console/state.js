@@ -12,9 +12,9 @@ export const known = {
   histories: /** @type {Map<string, Loaded<Deployment[]>>} */ (new Map()),
   reports: /** @type {Map<string, Loaded<Report>>} */ (new Map()),
   rollouts: /** @type {Map<string, Loaded<Rollout[]>>} */ (new Map()),
-  /** One entry, if the token allows to see them. */
-  approvals: /** @type {Map<"all", Loaded<Approval[]>>} */ (new Map()),
-  payments: /** @type {Map<"all", Loaded<Payment[]>>} */ (new Map()),
+  /** One entry, `all`, if the token allows to see them. */
+  approvals: /** @type {Map<string, Loaded<Approval[]>>} */ (new Map()),
+  payments: /** @type {Map<string, Loaded<Payment[]>>} */ (new Map()),
 };
 
 export function forgetAll() {
@@ -32,23 +32,10 @@ export const readsModels = () => !looksUpCustomers() || has("models:admin", "rul
 /** Loads what waits for a person, as far as the token allows. */
 export async function refreshWaiting() {
   const loading = [];
-  if (has("models:admin", "rules:admin", "ledger:operate")) loading.push(loadAll(known.approvals, api.approvals));
-  if (has("ledger:operate")) loading.push(loadAll(known.payments, api.payments));
+  if (has("models:admin", "rules:admin", "ledger:operate"))
+    loading.push(loadPart(known.approvals, "all", api.approvals));
+  if (has("ledger:operate")) loading.push(loadPart(known.payments, "all", api.payments));
   await Promise.all(loading);
-}
-
-/**
- * @template Data
- * @param {Map<"all", Loaded<Data>>} parts @param {() => Promise<Data>} load
- */
-async function loadAll(parts, load) {
-  try {
-    parts.set("all", { data: await load() });
-  } catch (error) {
-    const failure = asFailure(error);
-    if (failure.status === 401) throw error;
-    parts.set("all", { failure });
-  }
 }
 
 /**

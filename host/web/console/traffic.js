@@ -1,11 +1,14 @@
 // What each version did over time: how often it answered, how fast, which levels it gave, and how often it flipped or
-// failed. The host adds up what all hosts count.
+// failed. The host adds up what all hosts count. What jumped after a change is said at the top.
 
 /** @import { Traffic, VersionTraffic } from "./types.js" */
 import { at, h } from "../shared/dom.js";
 import * as api from "./api.js";
 import { drawChart } from "./chart.js";
+import { jumpIn } from "./jumps.js";
+import { update } from "./patch.js";
 import { asFailure, drawFailure } from "./problems.js";
+import { known } from "./state.js";
 import { markScrollable } from "./table.js";
 import { count, micros, share } from "./words.js";
 
@@ -30,8 +33,11 @@ let shown = { kind: "", at: 0 };
 /** @type {Traffic | null} */
 let last = null;
 
+/** A share of fewer is a matter of chance, and would draw a line from top to bottom. */
+const SHARE_OF_MIN = 10;
+
 /** @param {number} some @param {number} all */
-const ratio = (some, all) => (all > 0 ? some / all : null);
+const ratio = (some, all) => (all >= SHARE_OF_MIN ? some / all : null);
 
 /** @type {{ id: string, title: string, format: (value: number) => string, ceiling: number, value: (it: VersionTraffic, step: number, minutes: number) => number | null }[]} */
 const CHARTS = [
@@ -61,27 +67,54 @@ const CHARTS = [
 
 /** @param {Traffic} data */
 function drawAll(data) {
-  const times = Array.from(
-    { length: data.steps },
-    (_, step) => new Date(data.from).getTime() / 1000 + step * data.step_seconds,
-  );
+  const history = known.histories.get(data.kind)?.data ?? [];
+  drawJump(data, history);
+  const begins = new Date(data.from).getTime() / 1000;
+  // The last step is under way: beside whole ones it would look like a fall.
+  const isAlone = data.versions.every((it) => it.answered.slice(0, -1).every((one) => one === 0));
+  const times = Array.from({ length: data.steps - (isAlone ? 0 : 1) }, (_, step) => begins + step * data.step_seconds);
+  const marks = history.map((it) => ({
+    time: new Date(it.changed_at ?? NaN).getTime() / 1000,
+    name: String(it.epoch),
+  }));
   const minutes = data.step_seconds / 60;
+  // A version looks the same in every chart, however busy it is.
+  const names = data.versions.map((it) => it.version).sort();
   for (const { id, value, ...about } of CHARTS) {
     const lines = data.versions
-      .map((it) => ({ name: it.version, values: times.map((_, step) => value(it, step, minutes)) }))
+      .map((it) => ({
+        name: it.version,
+        style: names.indexOf(it.version),
+        values: times.map((_, step) => value(it, step, minutes)),
+      }))
       .filter((it) => it.values.some((one) => one !== null));
-    draw(id, about, times, lines);
+    draw(id, { ...about, marks }, times, lines);
   }
   const version = data.versions.find((it) => it.version === chosen) ?? data.versions[0];
   const given = (/** @type {number} */ step) => version.classes.reduce((sum, counts) => sum + counts[step], 0);
   const lines = data.classes.map((name, level) => ({
     name,
+    style: level,
     values: times.map((_, step) => ratio(version.classes[level][step], given(step))),
   }));
-  const about = { title: `Classes given by ${version.version}`, format: share, ceiling: 1 };
+  const about = { title: `Classes given by ${version.version}`, format: share, ceiling: 1, marks };
   draw("levels", about, times, lines);
   drawChoice(data, version.version);
   markScrollable(at("traffic"));
+}
+
+/** @param {Traffic} data @param {import("./types.js").Deployment[]} history */
+function drawJump(data, history) {
+  const jump = jumpIn(data, history);
+  update(
+    at("jump"),
+    jump &&
+      h(
+        "div.notice.bad",
+        h("p.title", `Other answers since change ${jump.change.epoch}`),
+        jump.lines.map((line) => h("p", line)),
+      ),
+  );
 }
 
 /** @param {string} id @param {Parameters<typeof drawChart>[1]} about @param {number[]} times @param {Parameters<typeof drawChart>[3]} lines */
@@ -106,14 +139,17 @@ function drawChoice(data, version) {
 export async function refreshTraffic(kind) {
   const isDue = shown.kind !== kind || Date.now() - shown.at >= REFRESH_MS;
   if (!isDue) return;
-  if (shown.kind !== kind) chosen = "";
+  if (shown.kind !== kind) {
+    chosen = "";
+    update(at("jump"));
+  }
   shown = { kind, at: Date.now() };
   try {
     const data = await api.traffic(kind, range.minutes, range.step);
     // Another kind may have been chosen meanwhile.
     if (shown.kind !== kind) return;
     last = data;
-    at("traffic-charts").hidden = data.versions.length === 0;
+    for (const part of ["charts", "version-field"]) at(`traffic-${part}`).hidden = data.versions.length === 0;
     at("traffic-state").replaceChildren(data.versions.length === 0 ? "No answers in the range shown." : "");
     if (data.versions.length > 0) drawAll(data);
   } catch (error) {
@@ -129,6 +165,7 @@ export function forgetTraffic() {
   last = null;
   chosen = "";
   at("traffic-charts").hidden = true;
+  update(at("jump"));
   for (const { id } of [...CHARTS, { id: "levels" }]) at(`chart-${id}`).replaceChildren();
 }
 

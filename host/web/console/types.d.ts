@@ -39,9 +39,16 @@ export interface Deployment
   etag: string;
 }
 
-/** An action that takes two operators. */
-export interface Approval extends answers.Approval {
+/** An action that takes two operators. `details` is what the host knows about it now; earlier releases leave it out. */
+export interface Approval extends Omit<answers.Approval, "details"> {
   action: { type: string; [field: string]: any };
+  details?: { [field: string]: any };
+}
+
+/** What is known when a change is confirmed: its kind's history, newest first, and its latest report. */
+export interface Seen {
+  past: Deployment[];
+  report?: answers.ChallengersReport;
 }
 
 export interface GateReport {
@@ -87,12 +94,15 @@ export interface NumberField {
   hint: string;
   min: number;
   max: number;
-  value: number;
+  value: number | string;
+  /** Several, separated by commas. */
+  isList?: boolean;
   /** % by default. */
   unit?: string;
 }
 
-export type Values = Record<string, number>;
+/** Numbers, or lists of them, by the names of their fields. */
+export type Values = Record<string, any>;
 
 /** A change of what serves. */
 export interface Change {
@@ -103,10 +113,12 @@ export interface Change {
   keepsDeployment?: boolean;
   /** The versions whose evidence the operator reads first. */
   about?: (string | null | undefined)[];
-  /** Why it should not be made; a change that is made in spite of it is confirmed separately. */
+  /** Why it should not be made. */
   setback?: answers.Setback;
-  /** The confirmation, in the operator's words. */
+  /** What has to be confirmed separately, in the operator's words. */
   inSpite?: string;
+  /** The change that follows once this one is made. */
+  next?: string;
   /** What will happen; the operator confirms it, so every sentence has to be true of what `send` sends. */
   effects: (values: Values) => string[];
   send: (values: Values, reason: string) => Promise<{ state?: string; id?: string; expiresAt?: string }>;

@@ -1,18 +1,16 @@
 // The versions of a kind, and the details of one.
 
 /** @import { Child } from "../shared/dom.js" */
-/** @import { Deployment, Failure, GateReport, Version, VersionDetails } from "./types.js" */
-import { button, h, heard } from "../shared/dom.js";
+/** @import { Deployment, GateReport, Version, VersionDetails } from "./types.js" */
+import { h, heard } from "../shared/dom.js";
 import * as api from "./api.js";
 import { drawCard } from "./card.js";
 import { copyButton } from "./copy.js";
-import { openDialog } from "./dialog.js";
+import { openReading } from "./dialog.js";
 import { badge, drawSetback, kindOf, rolesOf, SHADOWS_MAX, setbackOf } from "./kinds.js";
-import { update } from "./patch.js";
-import { asFailure, drawFailure } from "./problems.js";
 import { changeButton } from "./service.js";
 import { drawSignature } from "./signature.js";
-import { markScrollable, table } from "./table.js";
+import { fact, table } from "./table.js";
 import { bytes, count, version, when } from "./words.js";
 
 /** @param {string} name @param {Deployment} now @param {boolean} mayChange */
@@ -90,23 +88,18 @@ export function drawGate(report) {
   ];
 }
 
-/** @param {string} term @param {Child[]} about */
-function pair(term, ...about) {
-  return h("div", h("dt", term), h("dd", about));
-}
-
 /** @param {VersionDetails} it @param {Deployment | undefined} now */
 function drawDetails(it, now) {
   const roles = now ? rolesOf(it.model_version, now) : [];
   return [
     h(
       "dl.facts",
-      pair("Role", roles.length > 0 ? roles.join(", ") : "registered"),
-      pair("Size", `${count(it.bytes)} bytes`),
+      fact("Role", roles.length > 0 ? roles.join(", ") : "registered"),
+      fact("Size", `${count(it.bytes)} bytes`),
       it.class &&
-        pair("Class", it.class === "pure" ? "pure: no imports" : "deny-all: imports WASI, and gets an empty one"),
-      pair("Registered", it.built_in ? "built in" : `by ${it.registered_by}`, ", ", when(it.registered_at)),
-      pair("sha256", h("code.long", it.sha256), copyButton(it.sha256, "its sha256")),
+        fact("Class", it.class === "pure" ? "pure: no imports" : "deny-all: imports WASI, and gets an empty one"),
+      fact("Registered", it.built_in ? "built in" : `by ${it.registered_by}`, ", ", when(it.registered_at)),
+      fact("sha256", h("code.long", it.sha256), copyButton(it.sha256, "its sha256")),
     ),
     h("h3", "The gate’s report"),
     it.report ? drawGate(it.report) : h("p", "Built-in versions are covered by the program’s own tests."),
@@ -115,36 +108,8 @@ function drawDetails(it, now) {
   ];
 }
 
-/**
- * `onUnauthorized` is called when the token is no longer accepted.
- * @param {string} kind @param {string} name @param {Deployment | undefined} now
- * @param {(failure: Failure) => void} onUnauthorized
- */
-export async function openDetails(kind, name, now, onUnauthorized) {
-  const place = h("div.details", h("p", "Loading…"));
-  const dialog = openDialog({
-    eyebrow: kindOf(kind).name,
-    title: version(name),
-    isWide: true,
-    startsAtTitle: true,
-    parts: [
-      place,
-      h(
-        "div.choice",
-        button("Close", () => dialog.close()),
-      ),
-    ],
-  });
-  try {
-    update(place, drawDetails(await api.version(kind, name), now));
-    markScrollable(dialog);
-  } catch (error) {
-    const failure = asFailure(error);
-    if (failure.status === 401) {
-      dialog.close();
-      onUnauthorized(failure);
-    } else {
-      update(place, h("div.notice.bad", { role: "alert" }, drawFailure(failure)));
-    }
-  }
+/** @param {string} kind @param {string} name @param {Deployment | undefined} now */
+export function openDetails(kind, name, now) {
+  const about = { eyebrow: kindOf(kind).name, title: version(name) };
+  openReading(about, async () => drawDetails(await api.version(kind, name), now));
 }

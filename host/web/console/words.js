@@ -50,7 +50,9 @@ export function figure(value, { signed = false } = {}) {
 /** @param {unknown} value */
 export function micros(value) {
   if (!isNumber(value)) return NOT_KNOWN;
-  return `${value < 100 ? value.toFixed(1) : counts.format(value)}${NARROW}µs`;
+  if (value < 1_000) return `${value < 100 ? value.toFixed(value === 0 ? 0 : 1) : counts.format(value)}${NARROW}µs`;
+  const ms = value / 1_000;
+  return `${ms < 100 ? ms.toFixed(ms < 10 ? 2 : 1) : counts.format(ms)}${NARROW}ms`;
 }
 
 const amounts = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
@@ -58,6 +60,11 @@ const amounts = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumF
 /** 1,500.50 @param {unknown} value */
 export function pesos(value) {
   return isNumber(value) ? amounts.format(value) : NOT_KNOWN;
+}
+
+/** 1,500.50 MXN, from a number or its text @param {unknown} value */
+export function money(value, unknown = NOT_KNOWN) {
+  return value === undefined || value === null ? unknown : `${pesos(Number(value))} MXN`;
 }
 
 /** 95 as 1 min @param {unknown} seconds */
