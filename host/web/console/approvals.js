@@ -1,5 +1,5 @@
 // Actions that take two operators, in words: who asks for what, for whom, how much, and what it replaces. What was proposed
-// is covered by the digest that an approval repeats; `details` are what the host knows about it now.
+// is covered by the digest that an approval repeats.
 
 /** @import { Child } from "../shared/dom.js" */
 /** @import { Approval, Loaded } from "./types.js" */
@@ -66,7 +66,7 @@ function deployment({ champion, canary, shadows = [], despiteSetback, endsCanary
  * A sentence, and the facts that it leaves out. What is not known here is shown as it was proposed.
  * @param {Approval} approval @returns {{ what: string, facts: Child[], effect?: string }}
  */
-export function describe({ action, details = {} }) {
+export function describe({ action }) {
   const { type, kind, versions, rollout, payment, user, limits = {} } = action;
   const now = known.deployments.get(kind)?.champion;
   const champion = now && fact("Champion now", version(now));
@@ -83,30 +83,27 @@ export function describe({ action, details = {} }) {
       ],
     };
   }
-  if (payment && PAYMENTS[type]) return describePayment(type, payment, details);
+  if (payment && PAYMENTS[type]) return describePayment(type, payment);
   if (type === "fund") {
-    const { owner, accountNumber, balance } = details;
+    const { owner, accountNumber, balance } = action.account;
     return {
-      what: `Credit ${money(action.amount)} to ${owner ? `an account of ${owner}` : "an account"}`,
+      what: `Credit ${money(action.amount)} to an account of ${owner}`,
       facts: [
-        fact("Account", h("code", accountNumber ?? action.accountId)),
-        balance !== undefined &&
-          fact("Balance", change(balance, Math.round((Number(balance) + Number(action.amount)) * 100) / 100)),
+        fact("Account", h("code", accountNumber)),
+        fact("Balance", change(balance, Math.round((Number(balance) + Number(action.amount)) * 100) / 100)),
       ],
       effect: "The money comes from the bank’s own funds.",
     };
   }
   if (type === "set-limits") {
-    const { old } = details;
+    const old = action.before;
     const values = [
-      ["Per transfer", old?.perTransfer, limits.perTransfer],
-      ["Per day", old?.perDay, limits.perDay],
+      ["Per transfer", old.perTransfer, limits.perTransfer],
+      ["Per day", old.perDay, limits.perDay],
     ];
     return {
       what: `Set the limits of ${user}`,
-      facts: values.map(([term, before, after]) =>
-        fact(term, old ? change(numberOf(before), numberOf(after)) : money(after, "default")),
-      ),
+      facts: values.map(([term, before, after]) => fact(term, change(numberOf(before), numberOf(after)))),
       effect: "The limits apply to the next transfer.",
     };
   }
@@ -116,21 +113,19 @@ export function describe({ action, details = {} }) {
 /** Amounts are numbers or texts. @param {unknown} amount */
 const numberOf = (amount) => (amount === undefined || amount === null ? undefined : Number(amount));
 
-/** @param {string} type @param {any} payment as it was proposed @param {NonNullable<Approval["details"]>} details */
-function describePayment(type, payment, { payerUser, payerName, payeeName, createdAt, balance }) {
+/** @param {string} type @param {any} payment as it was proposed */
+function describePayment(type, payment) {
   const { act, effect } = PAYMENTS[type];
-  const payer = payerName ?? payerUser;
-  const [from, to] = [payer ? ` from ${payer}` : "", payment.payee || payeeName];
+  const { payer, payee: to, createdAt } = payment;
+  const from = payer ? ` from ${payer}` : "";
   return {
     what: `${act} of ${money(payment.amount)}${from}${to ? ` to ${to}` : ""}`,
     facts: [
-      payerName && payerUser && fact("Payer", payerUser),
       fact("Payee’s number", h("code", payment.payeeNumber)),
       createdAt && fact("Made", when(createdAt)),
       fact("Status", payment.status),
       fact("Tracking key", h("code", payment.trackingKey), copyButton(payment.trackingKey, "the tracking key")),
       payment.lastAnswer && fact("Last answer of the rail", payment.lastAnswer),
-      balance !== undefined && fact("Payer’s balance", money(balance)),
     ],
     effect,
   };

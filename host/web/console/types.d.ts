@@ -39,10 +39,9 @@ export interface Deployment
   etag: string;
 }
 
-/** An action that takes two operators. `details` is what the host knows about it now; earlier releases leave it out. */
-export interface Approval extends Omit<answers.Approval, "details"> {
+/** An action that takes two operators. */
+export interface Approval extends answers.Approval {
   action: { type: string; [field: string]: any };
-  details?: { [field: string]: any };
 }
 
 /** What is known when a change is confirmed: its kind's history, newest first, and its latest report. */
