@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { settled } from "./bank.mjs";
+import { OTHER, PAYEE, settled } from "./bank.mjs";
 import { Person } from "./person.mjs";
 
 const MS_IN_DAY = 86_400_000;
@@ -101,6 +101,45 @@ export function schedules(stage) {
     await it.arrives("Transferencias programadas");
     const made = await (await bank.as(user)).call("GET", "/api/ledger/schedules");
     assert.equal(made.length, 1);
+    await it.leaves();
+  });
+
+  test("scheduling meets the question and the warning of sending now, and no link leads around them", async () => {
+    const { bank, browser, line } = stage;
+    const { api, user } = await settled(bank, { count: 3, payees: [PAYEE, OTHER] });
+    const made = () => api.call("GET", "/api/ledger/schedules");
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(user);
+    const mayPlan = () =>
+      it.page.$$eval("main a[href='#/transfer/schedule']", (all) => all.some((a) => a.checkVisibility()));
+    await it.reviews({ payee: OTHER.name, amount: "6,000" });
+    assert.equal(await mayPlan(), false);
+    await it.answers("Me lo pidió alguien que dice ser de un banco");
+    assert.equal(await mayPlan(), false);
+    await it.activates("button", "Cambiar la respuesta");
+    await it.answers("Le pago a alguien que conozco");
+    assert.equal(await mayPlan(), false);
+    await it.tabsTo("checkbox", "Entiendo");
+    await it.press("Space");
+    await it.activates("link", "Programar para otro día");
+    await it.arrives("Cuándo quieres que se envíe");
+    // The same warning, which is acknowledged again with the dates.
+    await it.page.waitForSelector(".fitted");
+    await fillsDate(it, "Fecha de envío", ambiguousDate());
+    await it.activates("button", "Programar transferencia");
+    assert.match(await it.text(".summary"), /marca la casilla/);
+    // Without an answer there are no dates.
+    await it.activates("button", "Cambiar la respuesta");
+    assert.equal(await it.page.$("main input[type=date]"), null);
+    await it.answers("Es una inversión");
+    await it.sees("La pausa terminó");
+    assert.deepEqual(await made(), []);
+    await fillsDate(it, "Fecha de envío", ambiguousDate());
+    await it.tabsTo("checkbox", "Entiendo");
+    await it.press("Space");
+    await it.activates("button", "Programar transferencia");
+    await it.arrives("Transferencias programadas");
+    assert.equal((await made()).length, 1);
     await it.leaves();
   });
 

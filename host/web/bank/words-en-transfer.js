@@ -52,7 +52,7 @@ export default {
   "review.busy": "Sending the transfer…",
   "review.acknowledge":
     "I have read the warnings above. I understand that I am sending {amount} to {name}, {bank}, account {number}, and that I may not get the money back.",
-  "review.acknowledge.empty": "To send it, tick the box. If anything seems wrong, do not send it.",
+  "review.acknowledge.empty": "To continue, tick the box. If anything seems wrong, do not send it.",
   "confirm.title": "Send {amount} to {name}?",
   "confirm.no": "No, check it again",
   "confirm.yes": "Yes, send {amount}",
@@ -165,7 +165,7 @@ export default {
   "review.schedule": "Schedule for another day",
   "schedule.title": "When should we send it?",
   "schedule.about":
-    "We will send it at 9:00 or soon after on the day you choose, Mexico City time. If there is not enough money in your account, it will not be sent that time. If something looks unusual, you will have three days to confirm it under “Scheduled”; if you do not, it will not be sent.",
+    "We will send it at 9:00 or soon after on the day you choose, Mexico City time. If there is not enough money in your account, it will not be sent that time. If we need you to confirm it that day, we will tell you under “My accounts” and “Scheduled”; if you do not confirm it in time, it will not be sent.",
   "schedule.how-often": "How often",
   "schedule.choice.once": "Once",
   "schedule.choice.weekly": "Every week",
@@ -181,6 +181,8 @@ export default {
   "schedule.submit": "Schedule transfer",
   "schedule.busy": "Scheduling the transfer…",
   "schedule.done": "You scheduled a transfer to {name} for {date}.",
+  "schedule.confirm.title": "Schedule {amount} to {name}?",
+  "schedule.confirm.yes": "Yes, schedule {amount}",
   "schedule.once": "Once",
   "schedule.weekly": "Every {weekday}",
   "schedule.monthly": "On day {day} of every month",
@@ -318,8 +320,8 @@ export default {
   "check.correct": "Correct the details",
   "check.save": "Save it anyway",
   "payee.done.match": "We saved {name}. The account is in that name.",
-  "pause.left.one": "You can send it in {count} second. Read the warning while you wait.",
-  "pause.left.many": "You can send it in {count} seconds. Read the warning while you wait.",
-  "pause.still": "You can send it in a few seconds. Read the warning while you wait.",
+  "pause.left.one": "You can continue in {count} second. Read the warning while you wait.",
+  "pause.left.many": "You can continue in {count} seconds. Read the warning while you wait.",
+  "pause.still": "You can continue in a few seconds. Read the warning while you wait.",
   "pause.over": "The pause is over. If in doubt, do not send it.",
 };

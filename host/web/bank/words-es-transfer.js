@@ -52,7 +52,7 @@ export default {
   "review.busy": "Enviando la transferencia…",
   "review.acknowledge":
     "Entiendo que voy a enviar {amount} a {name}, {bank}, cuenta {number}. Leí los avisos y sé que quizá no pueda recuperar el dinero.",
-  "review.acknowledge.empty": "Para enviar, marca la casilla. Si algo no te convence, no envíes el dinero.",
+  "review.acknowledge.empty": "Para continuar, marca la casilla. Si algo no te convence, no envíes el dinero.",
   "confirm.title": "¿Enviar {amount} a {name}?",
   "confirm.no": "No, revisar otra vez",
   "confirm.yes": "Sí, enviar {amount}",
@@ -167,7 +167,7 @@ export default {
   "review.schedule": "Programar para otro día",
   "schedule.title": "¿Cuándo quieres que se envíe?",
   "schedule.about":
-    "Enviaremos la transferencia a partir de las 9:00 del día que elijas, hora de la Ciudad de México. Si tu saldo no alcanza, esa vez no se envía. Si algo se ve fuera de lo común, tendrás tres días para confirmarla en “Programadas”; si no la confirmas, no se envía.",
+    "Enviaremos la transferencia a partir de las 9:00 del día que elijas, hora de la Ciudad de México. Si tu saldo no alcanza, esa vez no se envía. Si ese día hace falta que la confirmes, te avisaremos en “Mis cuentas” y en “Programadas”; si no la confirmas a tiempo, no se envía.",
   "schedule.how-often": "Frecuencia",
   "schedule.choice.once": "Una sola vez",
   "schedule.choice.weekly": "Cada semana",
@@ -184,6 +184,8 @@ export default {
   "schedule.submit": "Programar transferencia",
   "schedule.busy": "Programando la transferencia…",
   "schedule.done": "Programaste una transferencia a {name} para el {date}.",
+  "schedule.confirm.title": "¿Programar {amount} para {name}?",
+  "schedule.confirm.yes": "Sí, programar {amount}",
   "schedule.once": "Una sola vez",
   "schedule.weekly": "Cada {weekday}",
   "schedule.monthly": "El día {day} de cada mes",
@@ -322,8 +324,8 @@ export default {
   "check.correct": "Corregir los datos",
   "check.save": "Guardar de todos modos",
   "payee.done.match": "Guardamos a {name}. La cuenta está a su nombre.",
-  "pause.left.one": "Podrás enviar en {count} segundo. Mientras tanto, lee el aviso.",
-  "pause.left.many": "Podrás enviar en {count} segundos. Mientras tanto, lee el aviso.",
-  "pause.still": "Podrás enviar en unos segundos. Mientras tanto, lee el aviso.",
+  "pause.left.one": "Podrás continuar en {count} segundo. Mientras tanto, lee el aviso.",
+  "pause.left.many": "Podrás continuar en {count} segundos. Mientras tanto, lee el aviso.",
+  "pause.still": "Podrás continuar en unos segundos. Mientras tanto, lee el aviso.",
   "pause.over": "La pausa terminó. Si tienes dudas, no envíes el dinero.",
 };
