@@ -128,13 +128,14 @@ export function payments(stage) {
     await it.leaves();
   });
 
-  test("the receipt has what Banxico's CEP asks for, and copies each of it", async () => {
-    const { it, api } = await signedIn(stage);
+  test("the receipt has what Banxico's CEP asks for, copies each of it, and lasts", async (t) => {
+    const { it, api, user, payee } = await signedIn(stage);
     await it.context.overridePermissions(it.url, ["clipboard-read", "clipboard-write", "clipboard-sanitized-write"]);
     await it.reviews({ payee: PAYEE.name, amount: "1,234.50" });
     await it.sendsWhateverTheRisk();
     await it.arrives("Transferencia enviada");
-    const [{ speiReference, createdAt }] = await api.transfers();
+    const [sent] = await api.transfers();
+    const { speiReference, createdAt } = sent;
     const written = new Intl.DateTimeFormat("es-MX", {
       timeZone: "America/Mexico_City",
       dateStyle: "short",
@@ -154,12 +155,46 @@ export function payments(stage) {
       await it.sees("Copiado", ".cep");
       assert.match(await it.page.evaluate(() => navigator.clipboard.readText()), copied);
     }
+    const link = await it.page.$eval(".cep a", ({ href, rel }) => [href, rel]);
+    assert.deepEqual(link, ["https://www.banxico.org.mx/cep/", "noopener"]);
+    // What is shared or printed has the sender's name, and not what is left to them.
+    const balance = "$8,765.50";
+    await it.sees(balance, ".receipt");
+    await it.page.evaluate(() => {
+      navigator.share = async ({ text }) => Object.assign(window, { handedOn: text });
+    });
+    await it.activates("button", "Compartir");
+    const handedOn = await it.page.evaluate(() => window.handedOn);
+    for (const said of [user, PAYEE.name, "$1,234.50", "terminación 1249", speiReference])
+      assert.ok(handedOn.includes(said), handedOn);
+    assert.ok(!handedOn.includes(balance), handedOn);
     await it.page.emulateMediaType("print");
     const paper = await it.text("body");
-    for (const said of ["Institución emisora STP", "Institución receptora BBVA", "Fecha del pago", speiReference]) {
+    assert.ok(!paper.includes(balance), paper);
+    for (const said of [
+      `De ${user}`,
+      "Entorno de pruebas",
+      "Institución emisora STP",
+      "Institución receptora BBVA",
+      "Fecha del pago",
+      speiReference,
+    ]) {
       assert.ok(paper.includes(said), `${said} in ${paper}`);
     }
     assert.doesNotMatch(paper, /Copiar|Copiado/);
+
+    // The payee is deleted: the transfer itself knows where it went.
+    await api.deletePayee(payee.id);
+    const whole = { ...sent, beneficiaryBank: PAYEE.bankName, beneficiaryAccountNumber: PAYEE.accountNumber };
+    t.after(() => stage.line.restore());
+    const body = JSON.stringify(whole);
+    const headers = { "content-type": "application/json" };
+    stage.line.answer("GET", `/api/ledger/transactions/${sent.id}`, { status: 200, headers, body });
+    await it.page.emulateMediaType("screen");
+    await it.page.reload();
+    await it.arrives("Transferencia enviada");
+    await it.sees(/Banco BBVA Número de cuenta .*4 6 4 3/, ".receipt");
+    await it.sees("Institución receptora BBVA", ".cep");
     await it.leaves();
   });
 

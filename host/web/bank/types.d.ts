@@ -42,7 +42,11 @@ export interface Payee extends Pick<answers.Beneficiary, "id" | "name" | "bankNa
 /** What a sender tells the payee. */
 export type Remittance = Required<Pick<answers.TransferRequest, "concept" | "numericReference">>;
 
-export type Transfer = InCentavos<answers.Transaction>;
+/** Where it went is kept with it; an older bank knows it of the payee only. */
+export type Transfer = InCentavos<answers.Transaction> & {
+  beneficiaryBank?: string | null;
+  beneficiaryAccountNumber?: string | null;
+};
 export type Schedule = InCentavos<answers.Schedule>;
 export type Entry = InCentavos<answers.Entry>;
 
