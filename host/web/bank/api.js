@@ -3,6 +3,7 @@
 
 /** @import { RiskAnswer, RiskRequest } from "../../../components/js/src/index.js" */
 /** @import { Account, AnalyticsEvent, Circumstances, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Remittance, Transfer, TransferPage } from "./types.js" */
+import { knowOwnBank } from "./banks.js";
 import { fromPesos, toJson } from "./money.js";
 import { call, change, get } from "./request.js";
 
@@ -170,14 +171,18 @@ export async function sendEvent(event) {
 // ---- signing in ----
 
 /** The bank's OpenID provider, or null if there is none. @returns {Promise<Provider | null>} */
-export function provider() {
-  return get("/sign-in", { isPublic: true });
+export async function provider() {
+  const answer = await get("/sign-in", { isPublic: true });
+  knowOwnBank(answer?.clabeInstitution, answer?.bankName);
+  return answer;
 }
 
 /** Whether this is the sandbox, where anyone can sign in as any user. */
 export async function isSandbox() {
   try {
-    return (await get("/sandbox", { isPublic: true })).sandbox === true;
+    const { sandbox, clabeInstitution, bankName } = await get("/sandbox", { isPublic: true });
+    knowOwnBank(clabeInstitution, bankName);
+    return sandbox === true;
   } catch {
     return false;
   }
