@@ -36,7 +36,7 @@ export function doubts(stage) {
     await it.activates("button", "Continuar");
     await it.arrives("Cuánto");
     assert.deepEqual(await warnings(it, "main"), said);
-    await it.fills("Monto", "100");
+    await it.fills("Monto", "600");
     await it.press("Enter");
     await it.arrives("Revisa antes");
     assert.deepEqual(await warnings(it, "main"), said);

@@ -175,7 +175,7 @@ export function schedules(stage) {
     await it.sees("Falta tu confirmación");
     await it.activates("link", "Revisar y decidir");
     await it.arrives("Enviamos esta transferencia programada");
-    await it.sees("Detente un momento: el riesgo es alto");
+    await it.sees("Revisa con calma: hay algo poco común");
     await it.sees("ninguna transferencia a la cuenta que guardaste para Luis Pérez");
     // Not without the acknowledgment, which is not ticked in advance.
     await it.activates("button", "Enviar $5,000.00");

@@ -151,12 +151,16 @@ export async function tour(it, { api, line, at }) {
   await go("/history");
   await at("history");
   await toReview(maria, "100");
+  await at("transfer-3-first");
+  await toReview(luis, "100");
+  await at("transfer-3-twin");
+  await toReview(luis, "700");
   await at("transfer-3-medium");
   await page.evaluate(() => document.querySelector("main form button[type=submit]").click());
   await page.waitForSelector("dialog[open]");
   await at("transfer-3-medium-asked");
   await page.keyboard.press("Escape");
-  await toReview(luis, "100");
+  await toReview(luis, "120");
   await at("transfer-3-low");
   await go("/transfer/schedule");
   await pick("monthly");

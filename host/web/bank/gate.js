@@ -11,12 +11,13 @@ import { tickField } from "./fields.js";
 import { drawForm } from "./form.js";
 import { known } from "./known.js";
 import { pause } from "./pause.js";
+import { drawName } from "./payee-check.js";
 import { drawPayeeNotice, drawPayeeWarnings, isDoubtful } from "./payee-warnings.js";
 import { answerTo, drawNotNow, drawQuestion, forgetAnswer } from "./purpose.js";
 import { reasons } from "./reasons.js";
 import { drawRisk, keyOfRisk, summarised, summaryOf } from "./risk-notice.js";
-import { drawWarning } from "./warning.js";
-import { cautionOf, isFraud, isPaused, PAUSE_SECONDS } from "./warning-rules.js";
+import { drawWarning, isMetInRed } from "./warning.js";
+import { cautionOf, isCalm, isFraud, isPaused, PAUSE_SECONDS } from "./warning-rules.js";
 import { t } from "./words.js";
 
 /**
@@ -24,7 +25,7 @@ import { t } from "./words.js";
  * more; `beyond` is another way on, which is not shown before a red warning was acknowledged.
  * @typedef {{ name: string, key: string, submit: string, busy: string, send: (values: any) => unknown, fields?: Field[],
  *   isDrafted?: boolean, back: string, faults?: HTMLElement, extra?: Child, beyond?: HTMLElement }} Act
- * @typedef {{ verdict: Verdict, caution: Caution, draft: FullDraft, act: Act }} Meeting
+ * @typedef {{ verdict: Verdict, caution: Caution, draft: FullDraft, act: Act, twin?: HTMLElement | null }} Meeting
  */
 
 /** What must be in sight where the person says yes. @param {Meeting} meeting */
@@ -50,14 +51,16 @@ function confirmDoubts(meeting) {
 function drawActing(meeting) {
   const { verdict, caution, draft, act } = meeting;
   const isAsked = caution === "question";
-  const isCalm = caution === "none" || caution === "familiar";
-  const isHigh = verdict.level === "high";
+  const isEasy = isCalm(caution);
+  // A bank that counts acknowledgments gets one even where the page has nothing to warn of.
+  const isAcknowledged =
+    verdict.level === "high" && (!isEasy || verdict.circumstances?.acknowledgmentToken !== undefined);
   const { purpose } = answerTo(draft) ?? {};
   const isAnsweredBadly = isAsked && purpose !== undefined && isFraud(purpose);
   const acknowledgment = tickField({
     name: "acknowledged",
     label: [
-      summarised(isCalm ? "review.acknowledge.familiar" : "review.acknowledge", draft),
+      summarised(isEasy ? "review.acknowledge.familiar" : "review.acknowledge", draft),
       drawPayeeWarnings(draft.payee, known.payees),
     ],
     check: (isTicked) => (isTicked ? "" : t("review.acknowledge.empty")),
@@ -66,7 +69,7 @@ function drawActing(meeting) {
   /** @type {ReturnType<typeof pause> | null} */
   let paused = null;
   if (beyond) {
-    beyond.hidden = isHigh || isAnsweredBadly;
+    beyond.hidden = isAcknowledged || isAnsweredBadly;
     acknowledgment.control.addEventListener("change", () => {
       beyond.hidden = isAnsweredBadly || !acknowledgment.read();
     });
@@ -74,20 +77,20 @@ function drawActing(meeting) {
   const form = drawForm({
     name: act.name,
     // Not ticked in advance, whatever was kept.
-    fields: isHigh ? [...fields, { ...acknowledgment, write: () => {} }] : fields,
+    fields: isAcknowledged ? [...fields, { ...acknowledgment, write: () => {} }] : fields,
     isDrafted,
     confirm: async () => {
       if (paused && !paused.mayGo()) return false;
       // A warning that fits has been read already.
-      return isAsked || isCalm || isHigh || confirmDoubts(meeting);
+      return isAsked || isEasy || isAcknowledged || confirmDoubts(meeting);
     },
     send: act.send,
     submit: act.submit,
     // Going back must be as easy as sending.
-    submitClass: isCalm ? "main" : null,
+    submitClass: isEasy ? "main" : null,
     beside: isAsked
       ? drawNotNow({ isMain: isAnsweredBadly })
-      : h("a", { class: isCalm ? null : "button", href: act.back }, t(isCalm ? "back" : "review.not")),
+      : h("a", { class: isEasy ? null : "button", href: act.back }, t(isEasy ? "back" : "review.not")),
     busy: act.busy,
     extra: act.extra,
   });
@@ -99,11 +102,13 @@ function drawActing(meeting) {
  * @param {HTMLElement} place @param {Meeting} meeting @param {AbortSignal} signal
  */
 function drawAsked(place, meeting, signal) {
-  const { verdict, draft } = meeting;
+  const { verdict, draft, twin } = meeting;
   const ask = () => {
     forgetAnswer();
     show(
       place,
+      drawName(draft.payee, false),
+      twin,
       drawQuestion(draft, () => warn({ isNew: true })),
     );
   };
@@ -116,7 +121,7 @@ function drawAsked(place, meeting, signal) {
       focusOn(place.querySelector("input"));
     };
     const warning = drawWarning(verdict, draft, purpose, change);
-    show(place, warning, acting.parts);
+    show(place, drawName(draft.payee, isMetInRed(verdict, draft, purpose)), twin, warning, acting.parts);
     if (isNew) focusOn(warning.querySelector("h2"));
     const held = acting.form.element.querySelector("button[type=submit]");
     if (!isPaused(verdict, purpose) || !(held instanceof HTMLElement)) return;
@@ -134,10 +139,10 @@ function drawAsked(place, meeting, signal) {
  * @param {HTMLElement} place @param {Omit<Meeting, "caution">} about @param {Pick<Tools, "signal">} tools
  */
 export function drawGate(place, about, { signal }) {
-  const { verdict, draft } = about;
+  const { verdict, draft, twin } = about;
   const caution = cautionOf(verdict, isDoubtful(draft.payee, known.payees));
   const meeting = { ...about, caution };
   if (caution === "question") drawAsked(place, meeting, signal);
-  else show(place, drawRisk(verdict, caution, draft), drawActing(meeting).parts);
-  announce(t(`${keyOfRisk(verdict, caution)}.title`));
+  else show(place, drawName(draft.payee, false), drawRisk(verdict, caution, draft, twin), drawActing(meeting).parts);
+  announce(t(twin ? "twin.title" : `${keyOfRisk(verdict, caution, draft)}.title`));
 }

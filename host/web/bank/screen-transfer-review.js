@@ -13,7 +13,7 @@ import { drawGate } from "./gate.js";
 import { accountOf, known } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { clearNudge } from "./nudges.js";
-import { checkPayee, drawName } from "./payee-check.js";
+import { checkPayee } from "./payee-check.js";
 import { checkOf } from "./payee-names.js";
 import { drawPayeeNotice } from "./payee-warnings.js";
 import { remittancePairs } from "./remittance.js";
@@ -21,6 +21,7 @@ import { scoreRisk } from "./risk.js";
 import { summaryOf } from "./risk-notice.js";
 import { userNow } from "./session.js";
 import { goCorrect, sendDraft } from "./transfer-sending.js";
+import { findTwin } from "./twin.js";
 import { t } from "./words.js";
 
 /** @param {FullDraft} draft */
@@ -104,8 +105,7 @@ async function drawReview(place, { signal, go, redraw }) {
   if (!draft) return;
   const facts = h("div.flow");
   const below = h("div.flow", { "aria-busy": "true" });
-  const drawTop = () =>
-    show(facts, drawFacts(draft), drawPayeeNotice(draft.payee, known.payees), !isUnsettled() && drawName(draft.payee));
+  const drawTop = () => show(facts, drawFacts(draft), drawPayeeNotice(draft.payee, known.payees));
   drawTop();
   show(place, facts, below);
   if (!accountOf(draft.fromAccountId) || !known.payees) await loadDraft().catch(() => {});
@@ -120,11 +120,11 @@ async function drawReview(place, { signal, go, redraw }) {
   show(below, h("div", { role: "status" }, h("p", t("risk.asking"))), skeleton(2));
   try {
     const before = checkOf(draft.payee);
-    const [verdict] = await Promise.all([scoreRisk(draft, userNow()), checkPayee(draft.payee)]);
+    const [verdict, twin] = await Promise.all([scoreRisk(draft, userNow()), findTwin(draft), checkPayee(draft.payee)]);
     if (signal.aborted) return;
     // Not for nothing: the focus may be on one of its links.
     if (checkOf(draft.payee) !== before) drawTop();
-    drawGate(below, { verdict, draft, act: sendingOf(draft, verdict, { go, redraw }) }, { signal });
+    drawGate(below, { verdict, draft, act: sendingOf(draft, verdict, { go, redraw }), twin }, { signal });
   } catch (error) {
     const problem = asProblem(error);
     if (signal.aborted || problem.status === 401 || goCorrect(problem, go)) return;

@@ -149,10 +149,10 @@ export type Circumstances = Pick<answers.TransferRequest, "isNewDevice" | "geolo
 export type Purpose = "call" | "purchase" | "offer" | "number" | "known" | "own" | "other";
 
 /**
- * How the page meets a payment: without remark, as one of those that the person makes, with the payee's warnings, with the
- * reasons why it is unusual, or with a question and a warning that fits the answer.
+ * How the page meets a payment: without remark, as one of those that the person makes, as the first one to somebody, with
+ * the payee's warnings, with the reasons why it is unusual, or with a question and a warning that fits the answer.
  */
-export type Caution = "none" | "familiar" | "doubts" | "reasons" | "question";
+export type Caution = "none" | "familiar" | "first" | "doubts" | "reasons" | "question";
 
 /** A transfer being prepared. */
 export interface Draft extends Remittance {

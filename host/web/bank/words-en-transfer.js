@@ -124,9 +124,6 @@ export default {
   "risk.UNUSUAL_TIME": "It is between {hour}:00 and {hour}:59, an unusual time for a transfer.",
   "risk.NEW_DEVICE": "We do not recognise this device.",
   "risk.LOCATION_CHANGED": "This device’s time zone has changed since last time.",
-  "risk.LOW_HISTORY.none": "You have no completed transfers yet, so we do not know what is usual for you.",
-  "risk.LOW_HISTORY.one": "You have completed only {count} transfer, so we do not know yet what is usual for you.",
-  "risk.LOW_HISTORY.many": "You have completed only {count} transfers, so we do not know yet what is usual for you.",
   "risk.other": "Something else about this transfer is unusual.",
   "risk.by.page": "Risk scored in your browser by {modelVersion}.",
   "risk.by.page-alone":
@@ -253,8 +250,14 @@ export default {
     "Nothing was sent. Try a smaller amount or, if you have reached your daily limit, wait until tomorrow.",
 
   // What the page asks and says before an unusual payment.
+  "twin.title": "Did you not just send this?",
+  "twin.one": "You sent {amount} to {name} {count} minute ago. If it is the same payment, do not send it again.",
+  "twin.many": "You sent {amount} to {name} {count} minutes ago. If it is the same payment, do not send it again.",
+  "twin.receipt": "See that receipt",
+  "risk.first.title": "Ready to send",
+  "risk.first": "This is your first transfer to {name}.",
   "risk.familiar.title": "Ready to send",
-  "risk.familiar": "{name} is already one of your payees, and we recognise this device.",
+  "risk.familiar": "{name} is already one of your payees.",
   "review.acknowledge.familiar": "I confirm that I want to send {amount} to {name}, {bank}, account {number}.",
   "warning.question.title": "What is this payment for?",
   "warning.question":
@@ -295,6 +298,10 @@ export default {
   "warn.known.2": "If someone told you to choose this answer, it is a scam.",
   "warn.known.now":
     "Ask them, in person or on a number you already had, to read you the account number. It should be {number}.",
+  "warn.confirmed.title": "Make sure it was {name} who asked",
+  "warn.confirmed.1": "The account is in their name, but somebody may have written to you as {name}.",
+  "warn.confirmed.2": "If somebody told you to choose this answer, it is a scam.",
+  "warn.confirmed.now": "If they asked by message, call them on a number you already had.",
   "warn.own.title": "Check that the account is yours",
   "warn.own.1": "Find this number in {bank}’s own app or on one of its statements: {number}.",
   "warn.own.2": "If someone gave you the number to “protect” your money, the account is not yours: it is a scam.",

@@ -211,7 +211,7 @@ export default {
   "payees.deleted": "{name} has been deleted.",
   "payee.title": "Add a payee",
   "payee.name": "Full name",
-  "payee.name.hint": "As it appears on their account. SPEI does not check that it matches.",
+  "payee.name.hint": "As it appears on their account; for a person, with last names.",
   "payee.name.empty": "Enter the full name of the person or company.",
   "payee.alias": "Nickname",
   "payee.alias.hint": "To recognise them in your lists, for example: my sister, the rent.",

@@ -122,12 +122,6 @@ export default {
   "risk.UNUSUAL_TIME": "Es una hora poco común para transferir (de {hour}:00 a {hour}:59 h).",
   "risk.NEW_DEVICE": "No reconocemos este dispositivo.",
   "risk.LOCATION_CHANGED": "La zona horaria de este dispositivo cambió desde la última vez.",
-  "risk.LOW_HISTORY.none":
-    "Aún no tienes transferencias completadas, así que todavía no sabemos cómo sueles transferir.",
-  "risk.LOW_HISTORY.one":
-    "Solo llevas {count} transferencia completada; todavía no sabemos bien cómo sueles transferir.",
-  "risk.LOW_HISTORY.many":
-    "Solo llevas {count} transferencias completadas; todavía no sabemos bien cómo sueles transferir.",
   "risk.other": "Hay otra señal poco común en esta transferencia.",
   "risk.by.page": "Riesgo evaluado en tu navegador por {modelVersion}.",
   "risk.by.page-alone":
@@ -256,8 +250,14 @@ export default {
     "No se envió nada. Intenta con un monto menor o, si ya llegaste a tu límite del día, espera a mañana.",
 
   // What the page asks and says before an unusual payment.
+  "twin.title": "¿No lo acabas de enviar?",
+  "twin.one": "Hace {count} minuto enviaste {amount} a {name}. Si es el mismo pago, no lo envíes otra vez.",
+  "twin.many": "Hace {count} minutos enviaste {amount} a {name}. Si es el mismo pago, no lo envíes otra vez.",
+  "twin.receipt": "Ver ese comprobante",
+  "risk.first.title": "Todo listo para enviar",
+  "risk.first": "Es tu primera transferencia a {name}.",
   "risk.familiar.title": "Todo listo para enviar",
-  "risk.familiar": "{name} ya estaba entre tus beneficiarios y conocemos este dispositivo.",
+  "risk.familiar": "{name} ya estaba entre tus beneficiarios.",
   "review.acknowledge.familiar": "Confirmo que quiero enviar {amount} a {name}, {bank}, cuenta {number}.",
   "warning.question.title": "¿Para qué es este pago?",
   "warning.question": "Vas a enviar {amount} a {name}. Dinos para qué es y te mostramos qué revisar antes.",
@@ -298,6 +298,10 @@ export default {
   "warn.known.2": "Si alguien te pidió elegir esta respuesta, es un fraude.",
   "warn.known.now":
     "Pídele que te dicte su número de cuenta, en persona o llamando al teléfono que ya tenías. Debe ser {number}.",
+  "warn.confirmed.title": "Confirma que fue {name} quien te lo pidió",
+  "warn.confirmed.1": "La cuenta está a su nombre, pero alguien pudo escribirte haciéndose pasar por {name}.",
+  "warn.confirmed.2": "Si alguien te pidió elegir esta respuesta, es un fraude.",
+  "warn.confirmed.now": "Si te lo pidió por mensaje, llámale al teléfono que ya tenías.",
   "warn.own.title": "Verifica que la cuenta sea tuya",
   "warn.own.1": "Busca la cuenta {number} en la app o en un estado de cuenta de {bank}.",
   "warn.own.2": "Si alguien te dio el número para “proteger” tu dinero, la cuenta no es tuya: es un fraude.",

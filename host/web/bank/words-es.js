@@ -206,7 +206,7 @@ export default {
   "payees.deleted": "Se eliminó a {name}.",
   "payee.title": "Agregar beneficiario",
   "payee.name": "Nombre completo",
-  "payee.name.hint": "Como aparece en su cuenta. SPEI no verifica que coincida.",
+  "payee.name.hint": "Como aparece en su cuenta; si es una persona, con apellidos.",
   "payee.name.empty": "Escribe el nombre completo de la persona o empresa.",
   "payee.alias": "Alias",
   "payee.alias.hint": "Para reconocerlo en tus listas, por ejemplo: mi hermana, la renta.",
