@@ -128,6 +128,36 @@ export function payments(stage) {
     await it.leaves();
   });
 
+  test("limits are said where the amount is typed, a wait where the payee is saved, and the bank knows itself", async (t) => {
+    t.after(() => stage.line.restore());
+    const limits = { perTransfer: 8_000, perDay: 20_000, sentToday: 12_500, leftToday: 7_500 };
+    const body = JSON.stringify({ ...limits, coolingSeconds: 1_800, riskEnforced: false, clabeInstitution: "999" });
+    const headers = { "content-type": "application/json" };
+    stage.line.answer("GET", "/api/ledger/terms", { status: 200, headers, body });
+    const { it } = await signedIn(stage);
+    await reachesAmount(it, PAYEE.name);
+    await it.sees("Puedes enviar hasta $8,000.00 MXN por transferencia.");
+    await it.sees("Hoy todavía puedes enviar $7,500.00 MXN, de $20,000.00 MXN al día.");
+    for (const [amount, said] of [
+      ["9,000", "Tu límite por transferencia es de $8,000.00 MXN."],
+      ["7,600", "Hoy todavía puedes enviar $7,500.00 MXN. Escribe"],
+    ]) {
+      await it.fills("Monto", amount);
+      await it.press("Enter");
+      await it.sees(said, ".summary");
+    }
+    await it.opens("Beneficiarios");
+    await it.activates("link", "Agregar beneficiario");
+    await it.arrives("Agregar beneficiario");
+    await it.fills("Nombre completo", "Ana López");
+    await it.fills("CLABE", "999180000000000002");
+    await it.sees("CLABE de Caudal.");
+    await it.activates("button", "Guardar");
+    await it.sees("Guardamos a Ana López. Podrás transferirle en 30 minutos.");
+    assert.equal(await it.page.$(".rows .derived.warn"), null);
+    await it.leaves();
+  });
+
   test("the receipt has what Banxico's CEP asks for, copies each of it, and lasts", async (t) => {
     const { it, api, user, payee } = await signedIn(stage);
     await it.context.overridePermissions(it.url, ["clipboard-read", "clipboard-write", "clipboard-sanitized-write"]);

@@ -2,8 +2,7 @@
 // of the page only sees whole centavos.
 
 /** @import { RiskAnswer, RiskRequest } from "../../../components/js/src/index.js" */
-/** @import { Account, AnalyticsEvent, Circumstances, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Remittance, Transfer, TransferPage } from "./types.js" */
-import { knowOwnBank } from "./banks.js";
+/** @import { Account, AnalyticsEvent, Circumstances, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Remittance, Terms, Transfer, TransferPage } from "./types.js" */
 import { fromPesos, toJson } from "./money.js";
 import { call, change, get } from "./request.js";
 
@@ -140,6 +139,13 @@ export function riskContext({ fromAccountId, toBeneficiaryId, centavos, hour, is
   return get(`/api/ledger/risk-context?${query}`, { timeoutMs: CONTEXT_TIMEOUT_MS });
 }
 
+/** What the next transfer is bound by. @returns {Promise<Terms>} */
+export async function terms() {
+  const { perTransfer, perDay, leftToday, ...rest } = await get("/api/ledger/terms", { timeoutMs: CONTEXT_TIMEOUT_MS });
+  const read = (/** @type {number | undefined} */ amount) => (amount === undefined ? undefined : fromPesos(amount));
+  return { ...rest, perTransfer: read(perTransfer), perDay: read(perDay), leftToday: read(leftToday) };
+}
+
 // ---- the person ----
 
 /** @returns {Promise<Profile>} */
@@ -171,18 +177,14 @@ export async function sendEvent(event) {
 // ---- signing in ----
 
 /** The bank's OpenID provider, or null if there is none. @returns {Promise<Provider | null>} */
-export async function provider() {
-  const answer = await get("/sign-in", { isPublic: true });
-  knowOwnBank(answer?.clabeInstitution, answer?.bankName);
-  return answer;
+export function provider() {
+  return get("/sign-in", { isPublic: true });
 }
 
 /** Whether this is the sandbox, where anyone can sign in as any user. */
 export async function isSandbox() {
   try {
-    const { sandbox, clabeInstitution, bankName } = await get("/sandbox", { isPublic: true });
-    knowOwnBank(clabeInstitution, bankName);
-    return sandbox === true;
+    return (await get("/sandbox", { isPublic: true })).sandbox === true;
   } catch {
     return false;
   }

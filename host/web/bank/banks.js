@@ -116,9 +116,9 @@ const PUBLIC_NAMES = new Map([
 /** This bank itself, once the service has said so. @type {{ code: string, name: string } | null} */
 let own = null;
 
-/** @param {unknown} code @param {unknown} name */
+/** @param {string | undefined} code @param {string} name */
 export function knowOwnBank(code, name) {
-  if (typeof code === "string" && typeof name === "string" && code !== "" && name !== "") own = { code, name };
+  own = code ? { code, name } : null;
 }
 
 /** The institution of a code, or null. @param {string} code */

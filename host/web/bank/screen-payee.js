@@ -11,9 +11,10 @@ import { payeeName } from "./drawing.js";
 import { textField } from "./fields.js";
 import { setFlash } from "./flash.js";
 import { drawForm } from "./form.js";
-import { addPayee } from "./known.js";
+import { addPayee, known } from "./known.js";
 import { numberField } from "./number-field.js";
 import { checkPayee, maySave } from "./payee-check.js";
+import { writeWait } from "./problems.js";
 import { whenReleased } from "./released.js";
 import { pathNow } from "./router.js";
 import { t } from "./words.js";
@@ -120,7 +121,9 @@ export const addPayeeScreen = {
         addPayee(payee);
         if (isForTransfer) choose({ toBeneficiaryId: payee.id, payee });
         const { result } = await checkPayee(payee);
-        setFlash(t(result === "match" ? "payee.done.match" : "payee.done", { name: payeeName(payee) }));
+        const done = t(result === "match" ? "payee.done.match" : "payee.done", { name: payeeName(payee) });
+        const cooling = known.terms?.coolingSeconds ?? 0;
+        setFlash(cooling > 0 ? `${done} ${t("payee.cooling", { wait: writeWait(cooling) })}` : done);
         go(isForTransfer ? "/transfer/parties" : "/beneficiaries", { replace: true });
       },
     });

@@ -77,7 +77,11 @@ function drawPlan(draft, verdict, { go, signal }) {
     submit: t("schedule.submit"),
     busy: t("schedule.busy"),
     back: "#/transfer/review",
-    extra: notice("info", h("p", t("schedule.about"))),
+    extra: notice(
+      "info",
+      h("p", t("schedule.about")),
+      known.terms?.riskEnforced === true && h("p", t("schedule.about.enforced")),
+    ),
     /** @param {{ recurrence: NewSchedule["recurrence"], firstDate: string, lastDate: string }} values */
     send: async ({ recurrence: chosen, firstDate, lastDate }) => {
       const { isNewDevice, hasMoved } = deviceFacts(userNow());

@@ -11,7 +11,7 @@ import { inSandbox, knowProvider } from "./entrance.js";
 import { draftsNow, forgetDrafts, restoreDrafts } from "./form.js";
 import { dropGrant, grantNow, isRenewable, renewGrant, resumeGrant } from "./grant.js";
 import { forgetJournal } from "./journal.js";
-import { claimKnown, forgetAll, forgetKept, loadHistory } from "./known.js";
+import { claimKnown, forgetAll, forgetKept, loadHistory, loadTerms } from "./known.js";
 import { loadProfile, restoreLook } from "./profile.js";
 import { hooks } from "./request.js";
 import { loadScorers } from "./scorers.js";
@@ -195,7 +195,7 @@ function readClaims() {
   startTimers();
 }
 
-/** Starts a session: its user, their profile, and the models and history for when the connection breaks. */
+/** Starts a session: its user, their profile and terms, and the models and history for when the connection breaks. */
 async function start() {
   readClaims();
   if (workOwner !== null && workOwner !== user) forgetWork();
@@ -207,7 +207,7 @@ async function start() {
   loadScorers();
   loadHistory();
   loadConsent().catch(() => {});
-  await Promise.race([loadProfile(), timeout(PROFILE_TIMEOUT_MS)]);
+  await Promise.race([Promise.all([loadProfile(), loadTerms()]), timeout(PROFILE_TIMEOUT_MS)]);
 }
 
 /** Signs in; throws the Problem when the bank does not accept the token. @param {string} text */

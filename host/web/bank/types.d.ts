@@ -53,6 +53,19 @@ export type Entry = InCentavos<answers.Entry>;
 /** When to send a transfer, and what is known of the device that asks. */
 export type NewSchedule = Omit<answers.ScheduleRequest, keyof Parties | keyof Remittance | "amount">;
 
+/** What the next transfer is bound by, in centavos; a limit that is left out does not apply. */
+export interface Terms {
+  perTransfer?: number;
+  perDay?: number;
+  leftToday?: number;
+  /** How long a new payee has to wait. */
+  coolingSeconds?: number;
+  /** Whether a high risk has to be acknowledged, also of what is scheduled. */
+  riskEnforced?: boolean;
+  /** First digits of this bank's CLABEs. */
+  clabeInstitution?: string;
+}
+
 export interface TransferPage {
   transfers: Transfer[];
   /** Address of the next page. */

@@ -34,6 +34,16 @@ export default {
   "amount.too-precise": "Centavos have two digits at most.",
   "amount.too-small": "The smallest amount is $0.01.",
   "amount.too-large": "This is more than a single transfer allows.",
+  "amount.limit.transfer": "You can send up to {limit} per transfer.",
+  "amount.limit.day": "You can still send {left} today, of {limit} a day.",
+  "amount.over-transfer": "Your limit per transfer is {limit}. Enter a smaller amount.",
+  "amount.over-day": "You can still send {left} today. Enter a smaller amount or wait until tomorrow.",
+  "fault.beneficiary-cooling.wait":
+    "You can send money to a new payee {wait} after adding them. Wait or choose another one.",
+  "wait.minutes.one": "{count} minute",
+  "wait.minutes.many": "{count} minutes",
+  "payee.cooling": "You can send them money in {wait}.",
+  "wait.hours": "{hours} hours",
   "amount.too-much": "Not enough money: you have {available} available.",
   "review.title": "Check before you send",
   "review.amount": "You are sending",
@@ -167,7 +177,9 @@ export default {
   "review.schedule": "Schedule for another day",
   "schedule.title": "When should we send it?",
   "schedule.about":
-    "We will send it at 9:00 or soon after on the day you choose, Mexico City time. If there is not enough money in your account, it will not be sent that time. If we need you to confirm it that day, we will tell you under “My accounts” and “Scheduled”; if you do not confirm it in time, it will not be sent.",
+    "We will send it at 9:00 or soon after on the day you choose, Mexico City time. If there is not enough money in your account, it will not be sent that time.",
+  "schedule.about.enforced":
+    "If something looks unusual that day, you will have three days to confirm it under “Scheduled”; if you do not, it will not be sent.",
   "schedule.how-often": "How often",
   "schedule.choice.once": "Once",
   "schedule.choice.weekly": "Every week",

@@ -34,6 +34,16 @@ export default {
   "amount.too-precise": "Los centavos llevan dos dígitos como máximo.",
   "amount.too-small": "El monto mínimo es de $0.01.",
   "amount.too-large": "Es más de lo que se puede enviar en una transferencia.",
+  "amount.limit.transfer": "Puedes enviar hasta {limit} por transferencia.",
+  "amount.limit.day": "Hoy todavía puedes enviar {left}, de {limit} al día.",
+  "amount.over-transfer": "Tu límite por transferencia es de {limit}. Escribe un monto menor.",
+  "amount.over-day": "Hoy todavía puedes enviar {left}. Escribe un monto menor o espera a mañana.",
+  "fault.beneficiary-cooling.wait":
+    "A un beneficiario nuevo puedes transferirle {wait} después de agregarlo. Espera o elige otro.",
+  "wait.minutes.one": "{count} minuto",
+  "wait.minutes.many": "{count} minutos",
+  "payee.cooling": "Podrás transferirle en {wait}.",
+  "wait.hours": "{hours} horas",
   "amount.too-much": "Saldo insuficiente: tienes {available} disponibles.",
   "review.title": "Revisa antes de enviar",
   "review.amount": "Vas a enviar",
@@ -166,7 +176,9 @@ export default {
   "review.schedule": "Programar para otro día",
   "schedule.title": "¿Cuándo quieres que se envíe?",
   "schedule.about":
-    "Enviaremos la transferencia a partir de las 9:00 del día que elijas, hora de la Ciudad de México. Si tu saldo no alcanza, esa vez no se envía. Si ese día hace falta que la confirmes, te avisaremos en “Mis cuentas” y en “Programadas”; si no la confirmas a tiempo, no se envía.",
+    "Enviaremos la transferencia a partir de las 9:00 del día que elijas, hora de la Ciudad de México. Si tu saldo no alcanza, esa vez no se envía.",
+  "schedule.about.enforced":
+    "Si ese día algo se ve fuera de lo común, tendrás tres días para confirmarla en “Programadas”; si no la confirmas, no se envía.",
   "schedule.how-often": "Frecuencia",
   "schedule.choice.once": "Una sola vez",
   "schedule.choice.weekly": "Cada semana",
