@@ -83,6 +83,32 @@ export function home(stage) {
     await it.leaves();
   });
 
+  test("the home follows the money while it is open, under the same focus, and comes back with the connection", async (t) => {
+    const { line } = stage;
+    t.after(() => line.restore());
+    const { it, api, account, payee } = await signedIn({ count: 1 });
+    await it.sees("$9,900.00", ".total");
+    await it.sees("−$100.00", ".movements");
+    const online = () => it.page.evaluate(() => void window.dispatchEvent(new Event("online")));
+    await it.tabsTo("link", /Luis Pérez/);
+    const { name } = await it.focused();
+    // From another device.
+    await api.send(account, payee, 250);
+    await online();
+    await it.sees("$9,650.00", ".total");
+    await it.sees("−$250.00", ".movements");
+    await it.settles();
+    assert.equal((await it.focused()).name, name);
+    line.cut();
+    await it.opens("Ayuda y accesibilidad");
+    await it.opens("Mis cuentas");
+    await it.sees("Sin conexión con el banco. Última actualización");
+    line.restore();
+    await online();
+    await it.page.waitForFunction(() => !document.querySelector("main").innerText.includes("Sin conexión"));
+    await it.leaves();
+  });
+
   test("the home and the statement fit every width, up to 400 % zoom", async () => {
     const { it } = await signedIn({ count: 2, payees: [PAYEE, OTHER] });
     for (const path of ["/accounts", "/history"]) {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { note, stateOf } from "../../host/web/bank/journal.js";
+import { nameOf } from "../../host/web/bank/movements.js";
 import { warningCodes } from "../../host/web/bank/payee-warnings.js";
 import { movementsOf } from "../../host/web/bank/statement.js";
 import { messagesIn, pauseAfter } from "../../host/web/bank/stream.js";
@@ -73,6 +74,12 @@ test("a statement says of each transfer what it came to, from the entries alone 
   ];
   const states = movementsOf(entries, (id) => (id === "d" ? "pending" : null)).map(({ state }) => state);
   assert.deepEqual(states, ["pending", null, null, "completed", "returned", "failed", null]);
+});
+
+test("money from a customer of this bank has their name, once the bank says it", () => {
+  const called = (entry) => nameOf({ entry, state: null });
+  assert.equal(called({ type: "deposit", payerName: "María Ruiz" }), "Transferencia de María Ruiz");
+  assert.equal(called({ type: "deposit" }), "Transferencia recibida");
 });
 
 test("what is doubtful about a payee", () => {
