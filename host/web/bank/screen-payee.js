@@ -35,12 +35,15 @@ function bankField(number) {
   const compare = () => whenReleased(compareNow);
   let isEdited = false;
   let isProposing = false;
+  /** What was filled in here last. */
+  let proposed = "";
   const field = textField({
     name: "bankName",
     label: t("payee.bank"),
     hint: t("payee.bank.hint"),
     below,
-    check: (text) => (text === "" ? t("payee.bank.empty") : ""),
+    // As a rule the number brings it.
+    check: (text) => (text === "" && number().read() !== "" ? t("payee.bank.empty") : ""),
     attributes: {
       maxlength: LABEL_CHARS_MAX,
       list: "banks",
@@ -59,15 +62,17 @@ function bankField(number) {
   );
   return {
     ...field,
-    /** @param {string} bank */
+    /** Fills in the bank that the number names, or empties what an earlier number has brought. @param {string} bank */
     propose(bank) {
-      if (!isEdited && field.control.value !== bank) {
+      const isOurs = bank !== "" || field.control.value === proposed;
+      if (!isEdited && isOurs && field.control.value !== bank) {
         field.control.value = bank;
+        proposed = bank;
         // As if it had been typed, so that the form's draft includes it.
         isProposing = true;
         field.control.dispatchEvent(new Event("input", { bubbles: true }));
         isProposing = false;
-        announce(t("payee.bank.filled", { bank }));
+        if (bank !== "") announce(t("payee.bank.filled", { bank }));
       }
       compare();
     },
