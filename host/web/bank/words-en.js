@@ -305,7 +305,7 @@ export default {
   "recommended.sure": "We recommend: {theme}",
   "recommended.unsure": "This may help: {theme}",
   "recommended.confidence": "Confidence: {percent}.",
-  "recommended.confidence.unsure": "This is only a suggestion: our confidence is {percent}.",
+  "recommended.suggestion": "It is only a suggestion.",
   "recommended.means": "With text at {scale} and help level {level}.",
   "recommended.voice": "Also read notices aloud",
   "recommended.voice.hint": "If your screen reader already speaks, the two voices may overlap.",

@@ -299,7 +299,7 @@ export default {
   "recommended.sure": "Te recomendamos: {theme}",
   "recommended.unsure": "Quizá te sirva: {theme}",
   "recommended.confidence": "Confianza en la recomendación: {percent}.",
-  "recommended.confidence.unsure": "Es solo una sugerencia: nuestra confianza es de {percent}.",
+  "recommended.suggestion": "Es solo una sugerencia.",
   "recommended.means": "Con letra al {scale} y ayuda en nivel {level}.",
   "recommended.voice": "También quiero que los avisos se lean en voz alta",
   "recommended.voice.hint": "Si tu lector de pantalla ya habla, las dos voces podrían encimarse.",
