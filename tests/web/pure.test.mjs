@@ -4,15 +4,12 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { bankNames, bankOf, knowOwnBank, publicName } from "../../host/web/bank/banks.js";
+import { bankNames, bankOf, publicName } from "../../host/web/bank/banks.js";
 import { observe } from "../../host/web/bank/behaviour.js";
 import { groupsOf, groupWhileTyping, isSameBank, readNumber, sayNumber } from "../../host/web/bank/clabe.js";
 import { riskFacts } from "../../host/web/bank/facts.js";
 import { CENTAVOS_MAX, fromPesos, readAmount, sayMoney, toJson, writeMoney } from "../../host/web/bank/money.js";
 import { LEVELS, mayOffer, noOffers } from "../../host/web/bank/nudge-rules.js";
-import { warningCodes } from "../../host/web/bank/payee-warnings.js";
-import { twinOf } from "../../host/web/bank/twin.js";
-import { isRed, telling } from "../../host/web/bank/warning-rules.js";
 import { TEXTS, t } from "../../host/web/bank/words.js";
 import { claimsOf, tokenIn } from "../../host/web/shared/token.js";
 
@@ -142,45 +139,6 @@ test("numbers are grouped, also while they are typed, and said digit by digit", 
   assert.ok(!isSameBank("BaBien", "Banorte"));
   assert.ok(!isSameBank("BBVA", "Banorte"));
   assert.ok(!isSameBank("BBVA", "B"));
-});
-
-test("the bank knows its own number, once the service has named it", () => {
-  assert.equal(bankOf("999"), null);
-  knowOwnBank(undefined, "Caudal");
-  assert.equal(bankOf("999"), null);
-  knowOwnBank("999", "Caudal");
-  assert.equal(bankOf("999"), "Caudal");
-  const payee = { id: "p1", name: "Ana", bankName: "Caudal", accountNumber: "999180000000000002" };
-  assert.deepEqual(warningCodes({ ...payee, warnings: ["bank-unknown"] }, []), []);
-});
-
-// ---- warnings ----
-
-test("no warning is red for what everybody does at some time, or beside a confirmed name", () => {
-  const newcomer = { level: "high", scoredBy: "page", factors: ["NEW_BENEFICIARY", "NEW_DEVICE", "LOW_HISTORY"] };
-  const odd = { ...newcomer, factors: ["NEW_BENEFICIARY", "AMOUNT_MUCH_HIGHER_THAN_AVERAGE"] };
-  assert.equal(isRed(newcomer, false), false);
-  assert.equal(isRed(odd, false), true);
-  assert.equal(isRed(odd, true), false);
-  assert.equal(isRed({ ...odd, level: "medium" }, false), false);
-  assert.equal(isRed({ level: "high", scoredBy: "none", factors: [] }, false), true);
-  const told = (count) => telling({ ...newcomer, facts: { num_past_transactions: count } });
-  assert.deepEqual(told(0), ["NEW_BENEFICIARY"]);
-  assert.deepEqual(told(3), ["NEW_BENEFICIARY", "NEW_DEVICE"]);
-});
-
-test("the same amount to the same payee within ten minutes is a twin, unless it failed", () => {
-  const now = Date.parse("2026-11-26T18:00:00Z");
-  const one = { id: "a", toBeneficiaryId: "p1", centavos: 6_000, status: "pending", createdAt: "2026-11-26T17:51:00Z" };
-  const find = (changes) => twinOf({ toBeneficiaryId: "p1", centavos: 6_000 }, [{ ...one, ...changes }], now)?.id;
-  assert.equal(find({}), "a");
-  for (const other of [
-    { createdAt: "2026-11-26T17:50:00Z" },
-    { centavos: 6_001 },
-    { toBeneficiaryId: "p2" },
-    { status: "failed" },
-  ])
-    assert.equal(find(other), undefined);
 });
 
 // ---- facts ----

@@ -42,8 +42,13 @@ export function schedules(stage) {
     await it.signsIn(user);
     await it.opens("Programadas");
     await it.sees("No tienes transferencias programadas");
-    await it.reviews({ payee: "Luis Pérez", amount: "150" });
-    await it.activates("link", "Programar para otro día");
+    // No step of sending now is in between.
+    await it.activates("link", "Programar una transferencia");
+    await it.arrives("Desde qué cuenta");
+    await it.activates("button", "Continuar");
+    await it.arrives("Cuánto");
+    await it.fills("Monto", "150");
+    await it.press("Enter");
     await it.arrives("Cuándo quieres que se envíe");
     assert.equal((await it.focused()).role, "heading");
     // Without a date: the fault comes first, with a link to its field.
@@ -53,6 +58,8 @@ export function schedules(stage) {
     await it.picks("Cada mes");
     const date = ambiguousDate();
     await fillsDate(it, "Fecha de envío", date);
+    await it.tabsTo("Date", "Fecha del último envío");
+    await it.sees(/Próximos envíos: \d+ \S+( \d+)?, /);
     await it.activates("button", "Programar transferencia");
     await it.arrives("Transferencias programadas");
     await it.sees(/Programaste una transferencia a Luis Pérez/);

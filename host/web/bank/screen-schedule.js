@@ -1,7 +1,7 @@
 // A transfer that is sent later, or again and again: when. Account, payee and amount come from the transfer's own steps.
 
 /** @import { ChoiceField, FullDraft, NewSchedule, Screen, TextField, Tools, Verdict } from "./types.js" */
-import { h } from "../shared/dom.js";
+import { h, show } from "../shared/dom.js";
 import * as api from "./api-schedules.js";
 import { deviceFacts } from "./device.js";
 import { fullDraft, isUnsettled, missingStep, scheduleKey, start } from "./draft.js";
@@ -16,7 +16,7 @@ import { drawPayeeNotice } from "./payee-warnings.js";
 import { forgetAnswer } from "./purpose.js";
 import { remittancePairs } from "./remittance.js";
 import { scoreRisk } from "./risk.js";
-import { faultOfFirst, firstDates, writeDate } from "./schedule-dates.js";
+import { faultOfFirst, firstDates, firstOf, writeDate, writeShort } from "./schedule-dates.js";
 import { userNow } from "./session.js";
 import { t } from "./words.js";
 
@@ -65,10 +65,13 @@ function drawPlan(draft, verdict, { go, signal }) {
     attributes: { type: "date", min },
   });
   const recurs = () => recurrence.read() !== "once";
-  const showLast = () => {
+  const preview = h("p", { role: "status" });
+  const showPlan = () => {
     last.element.hidden = !recurs();
+    const dates = firstOf(recurrence.read() ?? "", first.read(), last.read()).map(writeShort);
+    show(preview, dates.length > 0 && t("schedule.preview", { dates: dates.join(", ") }));
   };
-  recurrence.element.addEventListener("change", showLast);
+  for (const { element } of [recurrence, first, last]) element.addEventListener("change", showPlan);
   const act = {
     name: "schedule",
     key: "schedule.confirm",
@@ -79,6 +82,7 @@ function drawPlan(draft, verdict, { go, signal }) {
     back: "#/transfer/review",
     extra: notice(
       "info",
+      preview,
       h("p", t("schedule.about")),
       known.terms?.riskEnforced === true && h("p", t("schedule.about.enforced")),
     ),
@@ -100,7 +104,7 @@ function drawPlan(draft, verdict, { go, signal }) {
   };
   const gate = h("div.flow");
   drawGate(gate, { verdict, draft, act }, { signal });
-  showLast();
+  showPlan();
   return [drawFacts(draft), drawPayeeNotice(draft.payee, known.payees), gate];
 }
 

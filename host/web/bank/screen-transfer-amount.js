@@ -94,7 +94,7 @@ function drawAmount(account, payee, go) {
         numericReference: readReference(numericReference),
         typedRemittance: null,
       });
-      go("/transfer/review");
+      go(draftNow().isForLater ? "/transfer/schedule" : "/transfer/review");
     },
   });
   return {

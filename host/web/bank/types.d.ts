@@ -177,6 +177,8 @@ export interface Draft extends Remittance {
   /** The concept and the reference, likewise. */
   typedRemittance: { concept: string; numericReference: string } | null;
   payee: Payee | null;
+  /** Whether the person has said that it is for another day. */
+  isForLater: boolean;
   /** Its idempotency key. */
   key: string | null;
   /** Of the schedule that was made from it last. */
@@ -185,9 +187,10 @@ export interface Draft extends Remittance {
 
 /** A complete draft. */
 export type FullDraft = Remittance & {
-  [Name in keyof Omit<Draft, "key" | "schedule" | "typed" | "typedRemittance" | keyof Remittance>]: NonNullable<
-    Draft[Name]
-  >;
+  [Name in keyof Omit<
+    Draft,
+    "isForLater" | "key" | "schedule" | "typed" | "typedRemittance" | keyof Remittance
+  >]: NonNullable<Draft[Name]>;
 };
 
 export interface Answers {

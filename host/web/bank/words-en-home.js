@@ -51,6 +51,7 @@ export default {
   "history.found.one": "{count} transaction found",
   "history.found.many": "{count} transactions found",
   "home.schedule.waiting": "Your transfer of {amount} to {name} is waiting for you to confirm",
+  "home.schedule.next": "Next scheduled: {amount} to {name}, {date}",
   "home.schedule.not-sent": "Your transfer of {amount} to {name} was not sent",
   "history.covers.all": "Period covered: the whole account ({entries}).",
   "history.covers.since": "Period covered: from {day} ({entries}).",

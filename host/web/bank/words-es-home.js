@@ -51,6 +51,7 @@ export default {
   "history.found.one": "{count} movimiento encontrado",
   "history.found.many": "{count} movimientos encontrados",
   "home.schedule.waiting": "Tu transferencia de {amount} a {name} espera tu confirmación",
+  "home.schedule.next": "Próxima programada: {amount} a {name}, {date}",
   "home.schedule.not-sent": "No se envió tu transferencia de {amount} a {name}",
   "history.covers.all": "Periodo revisado: desde la apertura de la cuenta ({entries}).",
   "history.covers.since": "Periodo revisado: desde el {day} ({entries}).",
