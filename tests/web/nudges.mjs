@@ -125,6 +125,12 @@ export function nudges(stage) {
         return names;
       });
       assert.deepEqual(covered, []);
+      // With the next errors it comes to where they are said.
+      await errs(it, "Guardar", 1);
+      const inSight = () => it.page.$eval(".faults .offer", (one) => one.getBoundingClientRect().top < innerHeight);
+      assert.ok(await inSight());
+      await it.activates("button", "No, gracias");
+      assert.equal(await it.page.$(".offer"), null);
       await it.leaves();
     }
   });

@@ -18,9 +18,9 @@ function remembered(ms) {
 
 /** Replaces the content of a place; a link that has the focus keeps it. @param {HTMLElement} place @param {Child} content */
 export function showAgain(place, content) {
-  const link = place.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
+  const focused = place.contains(document.activeElement) ? document.activeElement : null;
   show(place, content);
-  const same = [...place.querySelectorAll("a")].find((it) => link && it.getAttribute("href") === link);
+  const same = [...place.querySelectorAll("a")].find((it) => focused && it.isEqualNode(focused));
   same?.focus({ preventScroll: true });
 }
 

@@ -8,7 +8,7 @@ import * as api from "./api.js";
 import { behaviour } from "./behaviour.js";
 import { claimDraft, draftNow, forgetTransfer, restoreDraft } from "./draft.js";
 import { inSandbox, knowProvider } from "./entrance.js";
-import { draftsNow, forgetDrafts, restoreDrafts } from "./form.js";
+import { claimDrafts, draftsNow, forgetDrafts, keepDrafts, restoreDrafts } from "./form.js";
 import { dropGrant, grantNow, isRenewable, renewGrant, resumeGrant } from "./grant.js";
 import { forgetJournal } from "./journal.js";
 import { claimKnown, forgetAll, forgetKept, loadHistory, loadTerms } from "./known.js";
@@ -77,6 +77,8 @@ export function watchSession(listeners) {
   hooks.expired = () => {
     if (!isSigningIn) expire();
   };
+  window.addEventListener("pagehide", () => keepDrafts(user));
+  window.addEventListener("pageshow", ({ persisted }) => persisted && claimDrafts(user));
   watchDepartures(() => {
     const person = user ?? workOwner;
     if (person !== null && hasLeft(person)) forgetPerson("elsewhere");
@@ -203,6 +205,7 @@ async function start() {
   if (user !== null) {
     claimDraft(user);
     claimKnown(user);
+    claimDrafts(user);
   }
   loadScorers();
   loadHistory();
