@@ -119,13 +119,13 @@ export function home(stage) {
         assert.equal(await tooWide(it), null, `${path} at ${width}`);
       }
     }
-    // The width is used: payees stand beside the balance.
+    // The width is used: movements stand beside the balance.
     await it.page.setViewport({ width: 1280, height: 800 });
     await it.opens("Mis cuentas");
-    const [total, payees] = await it.page.$$eval(".total, .payees", (all) =>
+    const [total, movements] = await it.page.$$eval(".total, .movements", (all) =>
       all.map((one) => one.getBoundingClientRect().left),
     );
-    assert.ok(payees > total + 400);
+    assert.ok(movements > total + 400);
     await it.leaves();
   });
 

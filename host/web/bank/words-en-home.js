@@ -32,7 +32,7 @@ export default {
   "filter.title": "Search your history",
   "filter.text": "Search",
   "filter.text.hint": "By name, description, amount or reference.",
-  "filter.more": "Filters",
+  "filter.more": "Filters and downloads",
   "filter.direction": "Type",
   "filter.direction.any": "Money in and out",
   "filter.direction.in": "Money in only",

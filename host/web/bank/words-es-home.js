@@ -32,7 +32,7 @@ export default {
   "filter.title": "Buscar en tus movimientos",
   "filter.text": "Buscar",
   "filter.text.hint": "Por nombre, concepto, monto o referencia.",
-  "filter.more": "Filtros",
+  "filter.more": "Filtros y descargas",
   "filter.direction": "Tipo",
   "filter.direction.any": "Abonos y cargos",
   "filter.direction.in": "Solo abonos",
