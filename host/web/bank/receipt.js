@@ -53,7 +53,7 @@ export function drawReceipt(transfer, { payee, account, status, balance }) {
       pair(t("review.to"), h("strong", payee?.name === name ? payeeName(payee) : name)),
       bank && pair(t("review.bank"), bank),
       digits && pair(t("review.number"), number(digits)),
-      h("div.on-paper", h("dt", t("receipt.from")), h("dd", nameNow())),
+      nameNow() !== "" && h("div.on-paper", h("dt", t("receipt.from")), h("dd", nameNow())),
       account && pair(t("review.from"), typeName(account.accountType), h("br"), number(account.accountNumber)),
       remittancePairs(transfer),
       pair(t("receipt.time"), moment(createdAt, { withSeconds: true }), " ", t("time.zone")),

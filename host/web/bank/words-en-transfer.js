@@ -95,7 +95,7 @@ export default {
   "receipt.time": "Date and time",
   "receipt.balance": "Account balance now",
   "receipt.balance.unknown": "We could not look it up. You will find it in your accounts.",
-  "receipt.from": "From",
+  "receipt.from": "Sender",
   "receipt.correct": "Correct it and send again",
   "receipt.share": "Share",
   "receipt.shared": "Text copied",
