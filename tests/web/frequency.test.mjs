@@ -94,10 +94,10 @@ test("what is not as usual is not waved through", async () => {
       seen: { payee, payees: [payee], facts: { ...usual, draft: { payee, centavos }, ...changes } },
       purpose: "known",
     }).caution;
-  // A small one to somebody new is where everybody begins, from any device; unless more is odd.
-  assert.equal(caution({}), "first");
+  // Saved during the call; but a small one to somebody new is where everybody begins, from any device.
+  assert.equal(caution({}), "reasons");
   assert.equal(caution({ history: [], isNewDevice: true }), "first");
-  assert.equal(caution({ hour: 3 }), "question");
+  assert.equal(caution({ now: SAVED_MINUTES * 60_000, isNewDevice: true }), "question");
   // A little more than small; much; to a regular payee, much, also from a new device.
   assert.equal(caution({ now: SAVED_MINUTES * 60_000 }, SMALL_PESOS * 100), "familiar");
   assert.equal(caution({ now: SAVED_MINUTES * 60_000 }, SMALL_PESOS * 100 + 1), "question");

@@ -61,7 +61,7 @@ export function payments(stage) {
     await it.fills("Referencia numérica", "0202611");
     await it.page.reload();
     await it.arrives("Cuánto");
-    assert.deepEqual([await value(it, "concept"), await value(it, "numericReference")], [` ${CONCEPT} `, "0202611"]);
+    assert.deepEqual([await value(it, "concept"), await value(it, "numericReference")], [CONCEPT, "0202611"]);
     await it.activates("button", "Continuar");
     await it.arrives("Revisa antes");
     const isReviewed = async () => {
@@ -149,12 +149,12 @@ export function payments(stage) {
     await it.opens("Beneficiarios");
     await it.activates("link", "Agregar beneficiario");
     await it.arrives("Agregar beneficiario");
-    await it.fills("Nombre completo", "Ana López");
+    await it.fills("Nombre completo", "Rosa Martínez");
     await it.fills("CLABE", "999180000000000002");
     await it.sees("CLABE de Caudal.");
+    await it.fills("CLABE", OTHER.accountNumber);
     await it.activates("button", "Guardar");
-    await it.sees("Guardamos a Ana López. Podrás transferirle en 30 minutos.");
-    assert.equal(await it.page.$(".rows .derived.warn"), null);
+    await it.sees("Guardamos a Rosa Martínez. Podrás transferirle en 30 minutos.");
     await it.leaves();
   });
 
@@ -230,7 +230,10 @@ export function payments(stage) {
 
   test("a browser that does not copy selects the text instead", async () => {
     const { it, api } = await signedIn(stage);
+    // A small first payment is met calmly.
     await it.reviews({ payee: PAYEE.name, amount: "10" });
+    assert.match(await it.text(".risk"), /Es tu primera transferencia a Luis Pérez/);
+    assert.equal(await it.page.$("main .notice:is(.warn, .bad), [name=acknowledged]"), null);
     await it.sendsWhateverTheRisk();
     await it.arrives("Transferencia enviada");
     await it.page.evaluate(() =>

@@ -94,7 +94,8 @@ export function cautionOf(verdict, hasDoubts) {
   if (isFamiliar(verdict)) return hasDoubts ? "doubts" : "familiar";
   const isNew = facts.is_new_beneficiary;
   // Where everybody begins: with something small to somebody new.
-  if (isNew && isSmall(facts) && !isOdd(verdict) && scoredBy !== "none") return hasDoubts ? "doubts" : "first";
+  const isBeginner = facts.num_past_transactions < REGULAR_TIMES && scoredBy !== "none";
+  if (isBeginner && isNew && isSmall(facts) && !isOdd(verdict)) return hasDoubts ? "doubts" : "first";
   const isUnusual =
     level === "high" ||
     (isNew && isLarge(facts)) ||

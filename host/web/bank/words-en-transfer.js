@@ -156,7 +156,7 @@ export default {
   "copy.by-hand": "Your browser does not allow copying; the text is selected",
   "cep.title": "Look up the CEP at Banxico",
   "cep.about": "Use these details to look up the electronic payment receipt (CEP) at",
-  "cep.link": "banxico.org.mx/cep (new tab)",
+  "cep.tab": "(new tab)",
   "cep.date": "Payment date",
   "cep.sender": "Sending bank",
   "cep.receiver": "Receiving bank",
@@ -268,7 +268,8 @@ export default {
   "twin.many": "You sent {amount} to {name} {count} minutes ago. If it is the same payment, do not send it again.",
   "twin.receipt": "See that receipt",
   "risk.first.title": "Ready to send",
-  "risk.first": "This is your first transfer to {name}.",
+  "risk.first":
+    "This is your first transfer to {name}. If you are buying something online, it is better to pay on delivery.",
   "risk.familiar.title": "Ready to send",
   "risk.familiar": "{name} is already one of your payees.",
   "review.acknowledge.familiar": "I confirm that I want to send {amount} to {name}, {bank}, account {number}.",
