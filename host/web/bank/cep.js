@@ -28,11 +28,13 @@ export function drawCep(transfer, state, { payee, account }) {
   const receiver = named ?? bank;
   if (!speiReference || !sender || !receiver || !text || state === "failed" || sender === receiver) return null;
   const date = new Date(createdAt);
+  const tab = h("span.off-paper", ` ${t("cep.tab")}`);
+  const link = h("a", { href: ADDRESS, target: "_blank", rel: "noopener" }, "banxico.org.mx/cep", tab);
   return h(
     "section.sheet.cep",
     { "aria-labelledby": "cep-title" },
     h("h2", { id: "cep-title" }, t("cep.title")),
-    h("p.hint", t("cep.about"), " ", h("a", { href: ADDRESS, target: "_blank", rel: "noopener" }, t("cep.link")), "."),
+    h("p.hint", t("cep.about"), " ", link, "."),
     h(
       "dl.facts.review",
       copyPair(t("cep.date"), writeDate(date), writeDate(date)),

@@ -22,9 +22,9 @@ import { t } from "./words.js";
 
 /**
  * What the person is about to do. `fields` come before the acknowledgment. The texts `key.title` and `key.yes` ask once
- * more; `beyond` is another way on, which is not shown before a red warning was acknowledged.
+ * more; a plan is not said to be ready to send; `beyond` is another way on, which is not shown before a red warning was acknowledged.
  * @typedef {{ name: string, key: string, submit: string, busy: string, send: (values: any) => unknown, fields?: Field[],
- *   isDrafted?: boolean, back: string, faults?: HTMLElement, extra?: Child, beyond?: HTMLElement }} Act
+ *   isDrafted?: boolean, isPlan?: boolean, back: string, faults?: HTMLElement, extra?: Child, beyond?: HTMLElement }} Act
  * @typedef {{ verdict: Verdict, caution: Caution, draft: FullDraft, act: Act, twin?: HTMLElement | null }} Meeting
  */
 
@@ -139,10 +139,15 @@ function drawAsked(place, meeting, signal) {
  * @param {HTMLElement} place @param {Omit<Meeting, "caution">} about @param {Pick<Tools, "signal">} tools
  */
 export function drawGate(place, about, { signal }) {
-  const { verdict, draft, twin } = about;
+  const { verdict, draft, act, twin } = about;
   const caution = cautionOf(verdict, isDoubtful(draft.payee, known.payees));
   const meeting = { ...about, caution };
   if (caution === "question") drawAsked(place, meeting, signal);
-  else show(place, drawName(draft.payee, false), drawRisk(verdict, caution, draft, twin), drawActing(meeting).parts);
+  else {
+    const isSilent = act.isPlan && isCalm(caution);
+    const said = isSilent ? null : [drawName(draft.payee, false), drawRisk(verdict, caution, draft, twin)];
+    show(place, said, drawActing(meeting).parts);
+    if (isSilent) return;
+  }
   announce(t(twin ? "twin.title" : `${keyOfRisk(verdict, caution, draft)}.title`));
 }

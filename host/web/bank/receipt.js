@@ -2,6 +2,7 @@
 
 /** @import { Account, Payee, Transfer, TransferState } from "./types.js" */
 import { button, h, show } from "../shared/dom.js";
+import { announce } from "./announce.js";
 import { lastFour } from "./clabe.js";
 import { moment, money, notice, number, pair, payeeName, typeName } from "./drawing.js";
 import { reasonOf } from "./journal.js";
@@ -94,6 +95,7 @@ export function shareButton(write) {
       else {
         await navigator.clipboard.writeText(text);
         show(status, t("receipt.shared"));
+        announce(t("receipt.shared"));
       }
     } catch (error) {
       // Closing the list of apps is no failure.
@@ -101,5 +103,5 @@ export function shareButton(write) {
       if (!isLeft) show(status, t("home.not-copied"));
     }
   };
-  return button(status, share, { "aria-live": "polite" });
+  return button(status, share);
 }

@@ -52,7 +52,7 @@ export function daysSince(date, now = Date.now()) {
 }
 
 /** @param {string} date */
-export const writeShort = (date) => shortDay(noonOf(date));
+export const writeShort = (date) => shortDay(noonOf(date)).replaceAll(" ", "\u00a0");
 
 /** @param {string} date */
 export const writeDate = (date) => day(noonOf(date));

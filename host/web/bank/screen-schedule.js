@@ -69,7 +69,8 @@ function drawPlan(draft, verdict, { go, signal }) {
   const showPlan = () => {
     last.element.hidden = !recurs();
     const dates = firstOf(recurrence.read() ?? "", first.read(), last.read()).map(writeShort);
-    show(preview, dates.length > 0 && t("schedule.preview", { dates: dates.join(", ") }));
+    preview.hidden = dates.length === 0;
+    show(preview, !preview.hidden && t("schedule.preview", { dates: dates.join(", ") }));
   };
   for (const { element } of [recurrence, first, last]) element.addEventListener("change", showPlan);
   const act = {
@@ -77,6 +78,7 @@ function drawPlan(draft, verdict, { go, signal }) {
     key: "schedule.confirm",
     fields: [recurrence, first, last],
     isDrafted: true,
+    isPlan: true,
     submit: t("schedule.submit"),
     busy: t("schedule.busy"),
     back: "#/transfer/review",
