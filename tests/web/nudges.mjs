@@ -86,7 +86,7 @@ export function nudges(stage) {
     await errs(it, "Guardar", 1);
     assert.equal(await offer(it), "");
     // Many errors still count.
-    await errs(it, "Guardar", 3);
+    await errs(it, "Guardar", 5);
     await isOffered(it);
     assert.match(await offer(it), /^¿Te guiamos paso a paso\?/);
     await it.leaves();
