@@ -7,9 +7,11 @@ import { settled } from "./bank.mjs";
 import { Person } from "./person.mjs";
 
 export function nudges(stage) {
-  const offer = (it) => it.page.$eval("#nudge", (place) => place.innerText.replace(/\s+/g, " ").trim());
+  // At the side or below the screen, or beside the errors.
+  const offer = (it) =>
+    it.page.evaluate(() => (document.querySelector(".offer")?.innerText ?? "").replace(/\s+/g, " ").trim());
   // The page checks every five seconds, and a model that failed to load is retried after ten.
-  const isOffered = (it) => it.page.waitForSelector("#nudge .offer", { timeout: 40_000 });
+  const isOffered = (it) => it.page.waitForSelector(".offer", { timeout: 40_000 });
 
   async function addsPayee(it) {
     await it.opens("Beneficiarios");
@@ -125,8 +127,8 @@ export function nudges(stage) {
         return names;
       });
       assert.deepEqual(covered, []);
-      // With the next errors it comes to where they are said.
-      await errs(it, "Guardar", 1);
+      // With the next errors it comes to where they are said, and stays there.
+      await errs(it, "Guardar", 2);
       const inSight = () => it.page.$eval(".faults .offer", (one) => one.getBoundingClientRect().top < innerHeight);
       assert.ok(await inSight());
       await it.activates("button", "No, gracias");

@@ -45,9 +45,10 @@ export function clearNudge() {
   shown?.remove();
 }
 
-/** Brings an offer that is out of sight to where the person has just been told of errors. @param {HTMLElement} place */
+/** Brings an offer that is out of sight, or was among earlier errors, to where the person is told of errors. @param {HTMLElement} place */
 export function bringNudge(place) {
-  if (shown?.isConnected && shown.getBoundingClientRect().top > window.innerHeight) place.append(shown);
+  if (offer === null || shown === null) return;
+  if (!shown.isConnected || shown.getBoundingClientRect().top > window.innerHeight) place.append(shown);
 }
 
 function close() {
