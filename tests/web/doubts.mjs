@@ -11,7 +11,7 @@ import { Person } from "./person.mjs";
 const DOUBTFUL = { name: "Renta Departamento", accountNumber: "646180110400000008", bankName: "Santander" };
 const TWICE = { ...PAYEE, name: "Luis P. Gómez", alias: undefined };
 /** Right in everything but its bank, which does not exist. */
-const NOWHERE = "999180000000000002";
+const NOWHERE = "998180000000000003";
 
 export function doubts(stage) {
   async function signedIn(more, looks) {
@@ -36,7 +36,7 @@ export function doubts(stage) {
     await it.activates("button", "Continuar");
     await it.arrives("Cuánto");
     assert.deepEqual(await warnings(it, "main"), said);
-    await it.fills("Monto", "100");
+    await it.fills("Monto", "600");
     await it.press("Enter");
     await it.arrives("Revisa antes");
     assert.deepEqual(await warnings(it, "main"), said);
@@ -138,7 +138,7 @@ export function doubts(stage) {
     await it.activates("link", "Agregar beneficiario");
     for (const [text, mood, said] of [
       ["01218000464305124", "plain", "17 de los 18 dígitos de una CLABE."],
-      [NOWHERE, "warn", "No reconocemos el banco de esta CLABE (clave 999)."],
+      [NOWHERE, "warn", "No reconocemos el banco de esta CLABE (clave 998)."],
       ["646180110400000008", "warn", "parece tener un dígito equivocado"],
       ["cuenta de Luis 7", "warn", "No parece una CLABE"],
       ["5512345678", "plain", "Parece un número de celular"],
@@ -147,6 +147,17 @@ export function doubts(stage) {
       await it.fills("CLABE", text);
       await it.sees(said, "main");
       assert.equal(await it.page.$eval(".derived", (line) => line.className), `derived ${mood}`, text);
+    }
+    // A number without a bank takes the bank of an earlier one away, and is grouped as it is read.
+    const value = (name) => it.page.$eval(`[name=${name}]`, (input) => input.value);
+    assert.equal(await value("bankName"), "BBVA");
+    for (const [typed, shown] of [
+      ["4111111111111111", "4111 1111 1111 1111"],
+      ["+52 55 1234 5678", "55 1234 5678"],
+    ]) {
+      await it.fills("CLABE", typed);
+      await it.press("Tab");
+      assert.deepEqual([await value("accountNumber"), await value("bankName")], [shown, ""]);
     }
     await it.leaves();
   });

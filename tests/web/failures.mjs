@@ -151,6 +151,10 @@ export function failures(stage) {
     await it.arrives("Agregar beneficiario");
     assert.equal(await value("name"), "Rosa Martínez");
     assert.equal(await value("accountNumber"), "002 010 07777777777 1");
+    await it.page.reload();
+    await it.arrives("Agregar beneficiario");
+    assert.equal(await value("name"), "Rosa Martínez");
+    assert.equal(await it.page.evaluate(() => sessionStorage.getItem("caudal.forms")), null);
     await type();
     await it.signsIn((await settled(bank)).user);
     await it.arrives("Agregar beneficiario");

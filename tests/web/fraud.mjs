@@ -93,7 +93,7 @@ export function fraud(stage) {
 
       // The pause: the way out works, sending waits, and nothing keeps the focus.
       await it.page.waitForFunction(() =>
-        /Podrás enviar en \d+ seg/.test(document.querySelector("#announcements").textContent),
+        /Podrás continuar en \d+ seg/.test(document.querySelector("#announcements").textContent),
       );
       const [out, on] = await ways(it);
       assert.match(out.text, /^No enviar/);
@@ -182,7 +182,7 @@ export function fraud(stage) {
       seen.add(await it.text(".pause"));
       await it.pause(400);
     }
-    assert.deepEqual([...seen], ["Podrás enviar en unos segundos. Mientras tanto, lee el aviso."]);
+    assert.deepEqual([...seen], ["Podrás continuar en unos segundos. Mientras tanto, lee el aviso."]);
     await it.leaves();
   });
 }

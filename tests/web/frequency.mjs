@@ -23,8 +23,8 @@ const HOURS = [9, 12, 15, 18, 21];
 /** How the page meets a payment. */
 export function meet(scorer, { seen, purpose }) {
   const facts = riskFacts(seen.facts);
-  const { risk_level: level } = scorer.assess(facts).result;
-  const verdict = { level, facts, scoredBy: "page" };
+  const { risk_level: level, risk_factors: factors } = scorer.assess(facts).result;
+  const verdict = { level, factors, facts, scoredBy: "page" };
   const caution = cautionOf(verdict, warningCodes(seen.payee, seen.payees).length > 0);
   return { level, facts, caution, isPaused: caution === "question" && isPaused(verdict, purpose) };
 }

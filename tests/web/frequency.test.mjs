@@ -94,11 +94,15 @@ test("what is not as usual is not waved through", async () => {
       seen: { payee, payees: [payee], facts: { ...usual, draft: { payee, centavos }, ...changes } },
       purpose: "known",
     }).caution;
-  // Saved during the call; a new device; a little more than small; much; to a regular payee, much.
+  // Saved during the call; but a small one to somebody new is where everybody begins, from any device.
   assert.equal(caution({}), "reasons");
+  assert.equal(caution({ history: [], isNewDevice: true }), "first");
   assert.equal(caution({ now: SAVED_MINUTES * 60_000, isNewDevice: true }), "question");
+  // A little more than small; much; to a regular payee, much, also from a new device.
   assert.equal(caution({ now: SAVED_MINUTES * 60_000 }, SMALL_PESOS * 100), "familiar");
   assert.equal(caution({ now: SAVED_MINUTES * 60_000 }, SMALL_PESOS * 100 + 1), "question");
   assert.equal(caution({}, 500_000), "question");
-  assert.equal(caution({ history: paid.map((it) => ({ ...it, toBeneficiaryId: "p1" })) }, 500_000), "question");
+  const regular = paid.map((it) => ({ ...it, toBeneficiaryId: "p1" }));
+  assert.equal(caution({ history: regular }, 500_000), "question");
+  assert.equal(caution({ history: regular, isNewDevice: true }, 30_000), "familiar");
 });

@@ -33,9 +33,11 @@ export function help(stage) {
     assert.equal((await it.focused()).name, "Te recomendamos: Apoyo por voz");
     const said = await it.text(".recommended");
     assert.match(said, /Indicaste que usas un lector de pantalla/);
-    assert.match(said, /Confianza en la recomendación: \d+%/);
     assert.doesNotMatch(said, /accessibility-\d/);
-    assert.match(await it.page.$eval(".recommended details", (it) => it.textContent), /accessibility-2\.0\.0\+/);
+    assert.match(
+      await it.page.$eval(".recommended details", (it) => it.textContent),
+      /accessibility-2\.0\.0\+.*: \d+%/,
+    );
     assert.doesNotMatch(said, /edad|años/);
     assert.deepEqual(await look(it), { theme: "standard-accessible", scale: "1" });
     // A preview, and back.
@@ -72,7 +74,11 @@ export function help(stage) {
 
   test("an uncertain recommendation is worded as a suggestion, in the person's language", async () => {
     const { it } = await atHelp("en");
-    // Behaviour counts: three errors.
+    // Behaviour counts: four errors elsewhere, but not the questions that are left out here.
+    await it.page.evaluate(() => Object.assign(location, { hash: "/beneficiaries/new" }));
+    await it.arrives("payee");
+    for (let time = 0; time < 2; time += 1) await it.activates("button", /^Save/);
+    await it.opens(/^Help and accessibility$/);
     await it.activates("button", "See the recommendation");
     await it.picks("Yes, it is easy");
     await it.picks("No");
@@ -82,7 +88,7 @@ export function help(stage) {
     await it.page.waitForSelector(".recommended");
     const said = await it.text(".recommended");
     assert.match(said, /^This may help: /);
-    assert.match(said, /only a suggestion: our confidence is \d+%/);
+    assert.match(said, /It is only a suggestion\./);
     assert.match(said, /several entries had to be corrected/);
     assert.doesNotMatch(said, /\b(age|years?)\b/);
     await it.activates("button", "No, leave it as it is");

@@ -83,6 +83,32 @@ export function home(stage) {
     await it.leaves();
   });
 
+  test("the home follows the money while it is open, under the same focus, and comes back with the connection", async (t) => {
+    const { line } = stage;
+    t.after(() => line.restore());
+    const { it, api, account, payee } = await signedIn({ count: 1 });
+    await it.sees("$9,900.00", ".total");
+    await it.sees("−$100.00", ".movements");
+    const online = () => it.page.evaluate(() => void window.dispatchEvent(new Event("online")));
+    await it.tabsTo("link", /Luis Pérez/);
+    const { name } = await it.focused();
+    // From another device.
+    await api.send(account, payee, 250);
+    await online();
+    await it.sees("$9,650.00", ".total");
+    await it.sees("−$250.00", ".movements");
+    await it.settles();
+    assert.equal((await it.focused()).name, name);
+    line.cut();
+    await it.opens("Ayuda y accesibilidad");
+    await it.opens("Mis cuentas");
+    await it.sees("Sin conexión con el banco. Última actualización");
+    line.restore();
+    await online();
+    await it.page.waitForFunction(() => !document.querySelector("main").innerText.includes("Sin conexión"));
+    await it.leaves();
+  });
+
   test("the home and the statement fit every width, up to 400 % zoom", async () => {
     const { it } = await signedIn({ count: 2, payees: [PAYEE, OTHER] });
     for (const path of ["/accounts", "/history"]) {
@@ -93,13 +119,13 @@ export function home(stage) {
         assert.equal(await tooWide(it), null, `${path} at ${width}`);
       }
     }
-    // The width is used: payees stand beside the balance.
+    // The width is used: movements stand beside the balance.
     await it.page.setViewport({ width: 1280, height: 800 });
     await it.opens("Mis cuentas");
-    const [total, payees] = await it.page.$$eval(".total, .payees", (all) =>
+    const [total, movements] = await it.page.$$eval(".total, .movements", (all) =>
       all.map((one) => one.getBoundingClientRect().left),
     );
-    assert.ok(payees > total + 400);
+    assert.ok(movements > total + 400);
     await it.leaves();
   });
 

@@ -1,12 +1,16 @@
-// The pure parts of what happens to a transfer after it was sent: the event stream, the statement, doubtful payees.
+// The pure parts of what surrounds a transfer: the event stream, the statement, dates, doubtful payees, warnings.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
+import { bankOf, knowOwnBank } from "../../host/web/bank/banks.js";
 import { note, stateOf } from "../../host/web/bank/journal.js";
+import { nameOf } from "../../host/web/bank/movements.js";
 import { warningCodes } from "../../host/web/bank/payee-warnings.js";
+import { firstOf } from "../../host/web/bank/schedule-dates.js";
 import { movementsOf } from "../../host/web/bank/statement.js";
 import { messagesIn, pauseAfter } from "../../host/web/bank/stream.js";
+import { twinOf } from "../../host/web/bank/twin.js";
+import { isRed, telling } from "../../host/web/bank/warning-rules.js";
 
 test("the event stream is read in pieces, wherever it is cut", () => {
   const stream =
@@ -75,6 +79,12 @@ test("a statement says of each transfer what it came to, from the entries alone 
   assert.deepEqual(states, ["pending", null, null, "completed", "returned", "failed", null]);
 });
 
+test("money from a customer of this bank has their name, once the bank says it", () => {
+  const called = (entry) => nameOf({ entry, state: null });
+  assert.equal(called({ type: "deposit", payerName: "María Ruiz" }), "Transferencia de María Ruiz");
+  assert.equal(called({ type: "deposit" }), "Transferencia recibida");
+});
+
 test("what is doubtful about a payee", () => {
   const payee = (id, accountNumber, bankName, more = {}) => ({ id, name: "", accountNumber, bankName, ...more });
   const luis = payee("1", "012180004643051249", "BBVA México");
@@ -92,4 +102,48 @@ test("what is doubtful about a payee", () => {
     warnings: ["clabe-check-digit", "from-a-later-ledger"],
   });
   assert.deepEqual(warningCodes(told, []), ["clabe-check-digit", "from-a-later-ledger", "bank-name-differs"]);
+});
+
+test("the bank knows its own number, once the service has named it", () => {
+  assert.equal(bankOf("999"), null);
+  knowOwnBank(undefined, "Caudal");
+  assert.equal(bankOf("999"), null);
+  knowOwnBank("999", "Caudal");
+  assert.equal(bankOf("999"), "Caudal");
+  const payee = { id: "p1", name: "Ana", bankName: "Caudal", accountNumber: "999180000000000002" };
+  assert.deepEqual(warningCodes({ ...payee, warnings: ["bank-unknown"] }, []), []);
+});
+
+test("a plan's dates are every week, or the same day or the last of each month", () => {
+  assert.deepEqual(firstOf("weekly", "2026-12-28", ""), ["2026-12-28", "2027-01-04", "2027-01-11"]);
+  assert.deepEqual(firstOf("monthly", "2027-01-31", ""), ["2027-01-31", "2027-02-28", "2027-03-31"]);
+  assert.deepEqual(firstOf("monthly", "2027-01-31", "2027-02-28"), ["2027-01-31", "2027-02-28"]);
+  assert.deepEqual(firstOf("once", "2027-01-31", ""), []);
+});
+
+test("no warning is red for what everybody does at some time, or beside a confirmed name", () => {
+  const newcomer = { level: "high", scoredBy: "page", factors: ["NEW_BENEFICIARY", "NEW_DEVICE", "LOW_HISTORY"] };
+  const odd = { ...newcomer, factors: ["NEW_BENEFICIARY", "AMOUNT_MUCH_HIGHER_THAN_AVERAGE"] };
+  assert.equal(isRed(newcomer, false), false);
+  assert.equal(isRed(odd, false), true);
+  assert.equal(isRed(odd, true), false);
+  assert.equal(isRed({ ...odd, level: "medium" }, false), false);
+  assert.equal(isRed({ level: "high", scoredBy: "none", factors: [] }, false), true);
+  const told = (count) => telling({ ...newcomer, facts: { num_past_transactions: count } });
+  assert.deepEqual(told(0), ["NEW_BENEFICIARY"]);
+  assert.deepEqual(told(3), ["NEW_BENEFICIARY", "NEW_DEVICE"]);
+});
+
+test("the same amount to the same payee within ten minutes is a twin, unless it failed", () => {
+  const now = Date.parse("2026-11-26T18:00:00Z");
+  const one = { id: "a", toBeneficiaryId: "p1", centavos: 6_000, status: "pending", createdAt: "2026-11-26T17:51:00Z" };
+  const find = (changes) => twinOf({ toBeneficiaryId: "p1", centavos: 6_000 }, [{ ...one, ...changes }], now)?.id;
+  assert.equal(find({}), "a");
+  for (const other of [
+    { createdAt: "2026-11-26T17:50:00Z" },
+    { centavos: 6_001 },
+    { toBeneficiaryId: "p2" },
+    { status: "failed" },
+  ])
+    assert.equal(find(other), undefined);
 });

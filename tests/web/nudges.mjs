@@ -7,9 +7,11 @@ import { settled } from "./bank.mjs";
 import { Person } from "./person.mjs";
 
 export function nudges(stage) {
-  const offer = (it) => it.page.$eval("#nudge", (place) => place.innerText.replace(/\s+/g, " ").trim());
+  // At the side or below the screen, or beside the errors.
+  const offer = (it) =>
+    it.page.evaluate(() => (document.querySelector(".offer")?.innerText ?? "").replace(/\s+/g, " ").trim());
   // The page checks every five seconds, and a model that failed to load is retried after ten.
-  const isOffered = (it) => it.page.waitForSelector("#nudge .offer", { timeout: 40_000 });
+  const isOffered = (it) => it.page.waitForSelector(".offer", { timeout: 40_000 });
 
   async function addsPayee(it) {
     await it.opens("Beneficiarios");
@@ -86,7 +88,7 @@ export function nudges(stage) {
     await errs(it, "Guardar", 1);
     assert.equal(await offer(it), "");
     // Many errors still count.
-    await errs(it, "Guardar", 3);
+    await errs(it, "Guardar", 5);
     await isOffered(it);
     assert.match(await offer(it), /^¿Te guiamos paso a paso\?/);
     await it.leaves();
@@ -125,6 +127,12 @@ export function nudges(stage) {
         return names;
       });
       assert.deepEqual(covered, []);
+      // With the next errors it comes to where they are said, and stays there.
+      await errs(it, "Guardar", 2);
+      const inSight = () => it.page.$eval(".faults .offer", (one) => one.getBoundingClientRect().top < innerHeight);
+      assert.ok(await inSight());
+      await it.activates("button", "No, gracias");
+      assert.equal(await it.page.$(".offer"), null);
       await it.leaves();
     }
   });

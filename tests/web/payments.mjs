@@ -61,7 +61,7 @@ export function payments(stage) {
     await it.fills("Referencia numérica", "0202611");
     await it.page.reload();
     await it.arrives("Cuánto");
-    assert.deepEqual([await value(it, "concept"), await value(it, "numericReference")], [` ${CONCEPT} `, "0202611"]);
+    assert.deepEqual([await value(it, "concept"), await value(it, "numericReference")], [CONCEPT, "0202611"]);
     await it.activates("button", "Continuar");
     await it.arrives("Revisa antes");
     const isReviewed = async () => {
@@ -128,13 +128,44 @@ export function payments(stage) {
     await it.leaves();
   });
 
-  test("the receipt has what Banxico's CEP asks for, and copies each of it", async () => {
-    const { it, api } = await signedIn(stage);
+  test("limits are said where the amount is typed, a wait where the payee is saved, and the bank knows itself", async (t) => {
+    t.after(() => stage.line.restore());
+    const limits = { perTransfer: 8_000, perDay: 20_000, sentToday: 12_500, leftToday: 7_500 };
+    const body = JSON.stringify({ ...limits, coolingSeconds: 1_800, riskEnforced: false, clabeInstitution: "999" });
+    const headers = { "content-type": "application/json" };
+    stage.line.answer("GET", "/api/ledger/terms", { status: 200, headers, body });
+    const { it } = await signedIn(stage);
+    await reachesAmount(it, PAYEE.name);
+    await it.sees("Puedes enviar hasta $8,000.00 MXN por transferencia.");
+    await it.sees("Hoy todavía puedes enviar $7,500.00 MXN, de $20,000.00 MXN al día.");
+    for (const [amount, said] of [
+      ["9,000", "Tu límite por transferencia es de $8,000.00 MXN."],
+      ["7,600", "Hoy todavía puedes enviar $7,500.00 MXN. Escribe"],
+    ]) {
+      await it.fills("Monto", amount);
+      await it.press("Enter");
+      await it.sees(said, ".summary");
+    }
+    await it.opens("Beneficiarios");
+    await it.activates("link", "Agregar beneficiario");
+    await it.arrives("Agregar beneficiario");
+    await it.fills("Nombre completo", "Rosa Martínez");
+    await it.fills("CLABE", "999180000000000002");
+    await it.sees("CLABE de Caudal.");
+    await it.fills("CLABE", OTHER.accountNumber);
+    await it.activates("button", "Guardar");
+    await it.sees("Guardamos a Rosa Martínez. Podrás transferirle en 30 minutos.");
+    await it.leaves();
+  });
+
+  test("the receipt has what Banxico's CEP asks for, copies each of it, and lasts", async (t) => {
+    const { it, api, user, payee } = await signedIn(stage);
     await it.context.overridePermissions(it.url, ["clipboard-read", "clipboard-write", "clipboard-sanitized-write"]);
     await it.reviews({ payee: PAYEE.name, amount: "1,234.50" });
     await it.sendsWhateverTheRisk();
     await it.arrives("Transferencia enviada");
-    const [{ speiReference, createdAt }] = await api.transfers();
+    const [sent] = await api.transfers();
+    const { speiReference, createdAt } = sent;
     const written = new Intl.DateTimeFormat("es-MX", {
       timeZone: "America/Mexico_City",
       dateStyle: "short",
@@ -154,18 +185,55 @@ export function payments(stage) {
       await it.sees("Copiado", ".cep");
       assert.match(await it.page.evaluate(() => navigator.clipboard.readText()), copied);
     }
+    const link = await it.page.$eval(".cep a", ({ href, rel }) => [href, rel]);
+    assert.deepEqual(link, ["https://www.banxico.org.mx/cep/", "noopener"]);
+    // What is shared or printed has the sender's name, and not what is left to them.
+    const balance = "$8,765.50";
+    await it.sees(balance, ".receipt");
+    await it.page.evaluate(() => {
+      navigator.share = async ({ text }) => Object.assign(window, { handedOn: text });
+    });
+    await it.activates("button", "Compartir");
+    const handedOn = await it.page.evaluate(() => window.handedOn);
+    for (const said of [user, PAYEE.name, "$1,234.50", "terminación 1249", speiReference])
+      assert.ok(handedOn.includes(said), handedOn);
+    assert.ok(!handedOn.includes(balance), handedOn);
     await it.page.emulateMediaType("print");
     const paper = await it.text("body");
-    for (const said of ["Institución emisora STP", "Institución receptora BBVA", "Fecha del pago", speiReference]) {
+    assert.ok(!paper.includes(balance), paper);
+    for (const said of [
+      `De ${user}`,
+      "Entorno de pruebas",
+      "Institución emisora STP",
+      "Institución receptora BBVA",
+      "Fecha del pago",
+      speiReference,
+    ]) {
       assert.ok(paper.includes(said), `${said} in ${paper}`);
     }
     assert.doesNotMatch(paper, /Copiar|Copiado/);
+
+    // The payee is deleted: the transfer itself knows where it went.
+    await api.deletePayee(payee.id);
+    const whole = { ...sent, beneficiaryBank: PAYEE.bankName, beneficiaryAccountNumber: PAYEE.accountNumber };
+    t.after(() => stage.line.restore());
+    const body = JSON.stringify(whole);
+    const headers = { "content-type": "application/json" };
+    stage.line.answer("GET", `/api/ledger/transactions/${sent.id}`, { status: 200, headers, body });
+    await it.page.emulateMediaType("screen");
+    await it.page.reload();
+    await it.arrives("Transferencia enviada");
+    await it.sees(/Banco BBVA Número de cuenta .*4 6 4 3/, ".receipt");
+    await it.sees("Institución receptora BBVA", ".cep");
     await it.leaves();
   });
 
   test("a browser that does not copy selects the text instead", async () => {
     const { it, api } = await signedIn(stage);
+    // A small first payment is met calmly.
     await it.reviews({ payee: PAYEE.name, amount: "10" });
+    assert.match(await it.text(".risk"), /Es tu primera transferencia a Luis Pérez/);
+    assert.equal(await it.page.$("main .notice:is(.warn, .bad), [name=acknowledged]"), null);
     await it.sendsWhateverTheRisk();
     await it.arrives("Transferencia enviada");
     await it.page.evaluate(() =>

@@ -148,7 +148,13 @@ export function receipts(stage) {
     await it.page.reload();
     await it.arrives("no se completó");
     await it.sees(reason, ".notice");
+    assert.equal(await it.page.$(".cep"), null);
     await isSound(it);
+    await it.activates("link", "Corregir y volver a enviar");
+    await it.arrives("Desde qué cuenta");
+    await it.activates("button", "Continuar");
+    await it.arrives("Cuánto");
+    assert.equal(await it.page.$eval("[name=amount]", ({ value }) => value), "100.00");
     await it.opens("Movimientos");
     await it.page.waitForSelector(".movement");
     const rows = await it.page.$$eval(".movement", (all) => all.map((row) => row.innerText.replace(/\s+/g, " ")));
@@ -192,7 +198,7 @@ export function receipts(stage) {
     await it.page.reload();
     await it.arrives("Mis cuentas");
     await it.reviews({ payee: PAYEE.name, amount: "100" });
-    assert.doesNotMatch(await it.text(".risk"), /No reconocemos este dispositivo/);
+    assert.doesNotMatch(await it.page.$eval(".risk details", (one) => one.textContent), /NEW_DEVICE/);
     await it.leaves();
   });
 }

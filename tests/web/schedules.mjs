@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { settled } from "./bank.mjs";
+import { OTHER, PAYEE, settled } from "./bank.mjs";
 import { Person } from "./person.mjs";
 
 const MS_IN_DAY = 86_400_000;
@@ -42,8 +42,13 @@ export function schedules(stage) {
     await it.signsIn(user);
     await it.opens("Programadas");
     await it.sees("No tienes transferencias programadas");
-    await it.reviews({ payee: "Luis Pérez", amount: "150" });
-    await it.activates("link", "Programar para otro día");
+    // No step of sending now is in between.
+    await it.activates("link", "Programar una transferencia");
+    await it.arrives("Desde qué cuenta");
+    await it.activates("button", "Continuar");
+    await it.arrives("Cuánto");
+    await it.fills("Monto", "150");
+    await it.press("Enter");
     await it.arrives("Cuándo quieres que se envíe");
     assert.equal((await it.focused()).role, "heading");
     // Without a date: the fault comes first, with a link to its field.
@@ -53,6 +58,8 @@ export function schedules(stage) {
     await it.picks("Cada mes");
     const date = ambiguousDate();
     await fillsDate(it, "Fecha de envío", date);
+    await it.tabsTo("Date", "Fecha del último envío");
+    await it.sees(/Próximos envíos: \d+ \S+( \d+)?, /);
     await it.activates("button", "Programar transferencia");
     await it.arrives("Transferencias programadas");
     await it.sees(/Programaste una transferencia a Luis Pérez/);
@@ -104,6 +111,45 @@ export function schedules(stage) {
     await it.leaves();
   });
 
+  test("scheduling meets the question and the warning of sending now, and no link leads around them", async () => {
+    const { bank, browser, line } = stage;
+    const { api, user } = await settled(bank, { count: 3, payees: [PAYEE, OTHER] });
+    const made = () => api.call("GET", "/api/ledger/schedules");
+    const it = await Person.at(browser, line.url);
+    await it.signsIn(user);
+    const mayPlan = () =>
+      it.page.$$eval("main a[href='#/transfer/schedule']", (all) => all.some((a) => a.checkVisibility()));
+    await it.reviews({ payee: OTHER.name, amount: "6,000" });
+    assert.equal(await mayPlan(), false);
+    await it.answers("Me lo pidió alguien que dice ser de un banco");
+    assert.equal(await mayPlan(), false);
+    await it.activates("button", "Cambiar la respuesta");
+    await it.answers("Le pago a alguien que conozco");
+    assert.equal(await mayPlan(), false);
+    await it.tabsTo("checkbox", "Entiendo");
+    await it.press("Space");
+    await it.activates("link", "Programar para otro día");
+    await it.arrives("Cuándo quieres que se envíe");
+    // The same warning, which is acknowledged again with the dates.
+    await it.page.waitForSelector(".fitted");
+    await fillsDate(it, "Fecha de envío", ambiguousDate());
+    await it.activates("button", "Programar transferencia");
+    assert.match(await it.text(".summary"), /marca la casilla/);
+    // Without an answer there are no dates.
+    await it.activates("button", "Cambiar la respuesta");
+    assert.equal(await it.page.$("main input[type=date]"), null);
+    await it.answers("Es una inversión");
+    await it.sees("La pausa terminó");
+    assert.deepEqual(await made(), []);
+    await fillsDate(it, "Fecha de envío", ambiguousDate());
+    await it.tabsTo("checkbox", "Entiendo");
+    await it.press("Space");
+    await it.activates("button", "Programar transferencia");
+    await it.arrives("Transferencias programadas");
+    assert.equal((await made()).length, 1);
+    await it.leaves();
+  });
+
   test("one that waits says why, and is sent or done without", async () => {
     const { bank, browser, line } = stage;
     const { api, user, account, payee } = await settled(bank);
@@ -136,7 +182,7 @@ export function schedules(stage) {
     await it.sees("Falta tu confirmación");
     await it.activates("link", "Revisar y decidir");
     await it.arrives("Enviamos esta transferencia programada");
-    await it.sees("Detente un momento: el riesgo es alto");
+    await it.sees("Revisa con calma: hay algo poco común");
     await it.sees("ninguna transferencia a la cuenta que guardaste para Luis Pérez");
     // Not without the acknowledgment, which is not ticked in advance.
     await it.activates("button", "Enviar $5,000.00");

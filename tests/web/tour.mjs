@@ -150,13 +150,15 @@ export async function tour(it, { api, line, at }) {
   for (let made = 0; made < 11; made += 1) await api.send(account, luis, 100);
   await go("/history");
   await at("history");
+  await toReview(luis, "100");
+  await at("transfer-3-twin");
   await toReview(maria, "100");
   await at("transfer-3-medium");
   await page.evaluate(() => document.querySelector("main form button[type=submit]").click());
   await page.waitForSelector("dialog[open]");
   await at("transfer-3-medium-asked");
   await page.keyboard.press("Escape");
-  await toReview(luis, "100");
+  await toReview(luis, "120");
   await at("transfer-3-low");
   await go("/transfer/schedule");
   await pick("monthly");

@@ -2,7 +2,7 @@
 // of the page only sees whole centavos.
 
 /** @import { RiskAnswer, RiskRequest } from "../../../components/js/src/index.js" */
-/** @import { Account, AnalyticsEvent, Circumstances, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Remittance, Transfer, TransferPage } from "./types.js" */
+/** @import { Account, AnalyticsEvent, Circumstances, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Remittance, Terms, Transfer, TransferPage } from "./types.js" */
 import { fromPesos, toJson } from "./money.js";
 import { call, change, get } from "./request.js";
 
@@ -137,6 +137,13 @@ export function riskContext({ fromAccountId, toBeneficiaryId, centavos, hour, is
     geolocationChanged: String(hasMoved),
   });
   return get(`/api/ledger/risk-context?${query}`, { timeoutMs: CONTEXT_TIMEOUT_MS });
+}
+
+/** What the next transfer is bound by. @returns {Promise<Terms>} */
+export async function terms() {
+  const { perTransfer, perDay, leftToday, ...rest } = await get("/api/ledger/terms", { timeoutMs: CONTEXT_TIMEOUT_MS });
+  const read = (/** @type {number | undefined} */ amount) => (amount === undefined ? undefined : fromPesos(amount));
+  return { ...rest, perTransfer: read(perTransfer), perDay: read(perDay), leftToday: read(leftToday) };
 }
 
 // ---- the person ----

@@ -11,7 +11,7 @@ import { takeFlash } from "./flash.js";
 import { hooks } from "./form.js";
 import { clearWarning, closeMenu, drawFrame, warnOfExpiry } from "./frame.js";
 import { drawGuide } from "./guide.js";
-import { checkForTrouble, clearNudge, drawNudge, watchForTrouble } from "./nudges.js";
+import { bringNudge, checkForTrouble, clearNudge, drawNudge, watchForTrouble } from "./nudges.js";
 import { keepShell } from "./offline.js";
 import { endPreview, restoreLook } from "./profile.js";
 import { follow, go, pathNow } from "./router.js";
@@ -52,10 +52,12 @@ function retitle() {
   drawTitle();
 }
 
-hooks.setFaulty = (isNow) => {
+hooks.setFaulty = (isNow, place) => {
   isFaulty = isNow;
   drawTitle();
-  if (isNow) checkForTrouble();
+  if (!isNow) return;
+  if (place) bringNudge(place);
+  checkForTrouble();
 };
 
 function draw() {
@@ -81,7 +83,8 @@ function draw() {
 function wantedScreen() {
   if (!isSignedIn()) return signInScreen;
   const wanted = screenOf(pathNow());
-  const elsewhere = wanted.guard?.();
+  // An address that names no screen becomes the one of the screen that is shown.
+  const elsewhere = wanted.path === pathNow().split("?")[0] ? wanted.guard?.() : wanted.path;
   if (!elsewhere) return wanted;
   history.replaceState(history.state, "", `#${elsewhere}`);
   return screenOf(elsewhere);

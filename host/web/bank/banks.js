@@ -113,13 +113,21 @@ const PUBLIC_NAMES = new Map([
   ["SpinOXXO", "Spin by OXXO"],
 ]);
 
+/** This bank itself, once the service has said so. @type {{ code: string, name: string } | null} */
+let own = null;
+
+/** @param {string | undefined} code @param {string} name */
+export function knowOwnBank(code, name) {
+  own = code ? { code, name } : null;
+}
+
 /** The institution of a code, or null. @param {string} code */
 export function bankOf(code) {
-  return BANKS.get(code) ?? null;
+  return own?.code === code ? own.name : (BANKS.get(code) ?? null);
 }
 
 export function bankNames() {
-  return [...BANKS.values()];
+  return own ? [own.name, ...BANKS.values()] : [...BANKS.values()];
 }
 
 /** The name in use, where it does not contain the published one. @param {string} published */

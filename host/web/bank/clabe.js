@@ -3,9 +3,9 @@
 
 import { bankOf, publicName } from "./banks.js";
 
-/** The number without spaces and hyphens, as it is compared and sent. @param {string} number */
+/** The number without spaces and hyphens, and without Mexico's prefix, as it is compared and sent. @param {string} number */
 export function normalise(number) {
-  return number.replace(/[\s-]/g, "");
+  return number.replace(/[\s-]/g, "").replace(/^\+52(?=\d{10}$)/, "");
 }
 
 /** The check digit of the first 17: weights 3, 7, 1 repeating, each product modulo 10. @param {string} digits */

@@ -18,6 +18,7 @@ const emptyDraft = () => ({
   typed: null,
   typedRemittance: null,
   payee: null,
+  isForLater: false,
   key: null,
   schedule: null,
 });

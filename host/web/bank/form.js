@@ -15,8 +15,29 @@ import { t } from "./words.js";
 /** What was typed into forms that were not submitted yet, by the form's name. @type {Map<string, any>} */
 const drafts = new Map();
 
+/** What was typed when the page was unloaded: in sessionStorage no longer than it takes to load it again. */
+const KEY = "caudal.forms";
+
 export function forgetDrafts() {
   drafts.clear();
+  sessionStorage.removeItem(KEY);
+}
+
+/** Before the page is unloaded. @param {string | null} user */
+export function keepDrafts(user) {
+  if (user !== null && drafts.size > 0) sessionStorage.setItem(KEY, JSON.stringify({ user, forms: [...drafts] }));
+}
+
+/** Once it is there again: for the same person only. @param {string | null} user */
+export function claimDrafts(user) {
+  try {
+    const { user: before, forms } = JSON.parse(sessionStorage.getItem(KEY) ?? "{}");
+    if (before === user) restoreDrafts(forms);
+  } catch {
+    // What is not readable is typed again.
+  } finally {
+    sessionStorage.removeItem(KEY);
+  }
 }
 
 export const draftsNow = () => [...drafts];
@@ -26,8 +47,10 @@ export function restoreDrafts(kept) {
   for (const [name, values] of kept) drafts.set(name, values);
 }
 
-/** The page marks its title while something is wrong. */
-export const hooks = { setFaulty: (/** @type {boolean} */ _) => {} };
+/** The page marks its title while something is wrong, and may have help to add where it says so. */
+export const hooks = {
+  setFaulty: (/** @type {boolean} */ _isNow, /** @type {HTMLElement | undefined} */ _place = undefined) => {},
+};
 
 /** @param {FieldFault[]} faults */
 function drawSummary(faults) {
@@ -64,9 +87,9 @@ export function drawForm(about) {
   const showFaults = (faults) => {
     fields.forEach((it) => it.setFault(faults.find(({ field }) => field === it)?.text ?? ""));
     behaviour.failed(faults.length);
-    hooks.setFaulty(true);
     const summary = drawSummary(faults);
     show(faultsPlace, summary);
+    hooks.setFaulty(true, faultsPlace);
     summary.focus();
   };
 

@@ -8,6 +8,7 @@ import * as api from "./api.js";
 import { startWith } from "./draft.js";
 import { listedNumber, notice, payeeName, problemNotice, skeleton, typeName } from "./drawing.js";
 import { addTransfer, known, loadPayees } from "./known.js";
+import { showAgain } from "./loading.js";
 import { drawState, linkOf, sumOf } from "./movements.js";
 import { newestMovements } from "./statement.js";
 import { clock, shortDay } from "./times.js";
@@ -120,25 +121,25 @@ function drawMovements(movements, accounts) {
 }
 
 /**
- * Fills a part of the home, which the rest does not wait for. What is known from before is shown while the bank is
- * unreachable; the balances above say so.
+ * Fills a part of the home, which the rest does not wait for. What is known from before is shown until then, and while the
+ * bank is unreachable; the balances above say so.
  * @template Data
  * @param {HTMLElement} place
  * @param {{ signal: AbortSignal, load: () => Promise<Data>, old: () => Data | null, draw: (data: Data) => Child }} about
  */
 async function fill(place, about) {
   const { signal, load, old, draw } = about;
+  const earlier = old();
   place.setAttribute("aria-busy", "true");
-  show(place, skeleton(3));
+  show(place, earlier ? draw(earlier) : skeleton(3));
   try {
     const data = await load();
-    if (!signal.aborted) show(place, draw(data));
+    if (!signal.aborted) showAgain(place, draw(data));
   } catch (error) {
     const problem = asProblem(error);
     if (signal.aborted || problem.status === 401) return;
-    const before = old();
-    if (before && problem.status === 0) show(place, draw(before));
-    else if (problem.status === 0) show(place, notice("info", h("p", t("home.offline"))));
+    if (earlier && problem.status === 0) return;
+    if (problem.status === 0) show(place, notice("info", h("p", t("home.offline"))));
     else
       show(
         place,

@@ -87,8 +87,11 @@ export function followJournal({ signal, onNews, onOpen = () => {}, onLost = () =
   });
 }
 
+/** Types of events about money that somebody has sent. */
+const INCOMING = ["received", "deposit"];
+
 /**
- * Calls `onMoney` when another bank sends money from now on, and when it may have meanwhile.
+ * Calls `onMoney` when somebody sends money from now on, and when they may have meanwhile.
  * @param {{ signal: AbortSignal, onMoney: () => void }} about
  */
 export function followMoney({ signal, onMoney }) {
@@ -104,7 +107,7 @@ export function followMoney({ signal, onMoney }) {
     },
     onMessage: (id, events) => {
       place = id ?? place;
-      if (events.some(({ type }) => type === "received")) onMoney();
+      if (events.some(({ type }) => INCOMING.includes(type))) onMoney();
     },
     onLost: (problem) => {
       if (problem.status === 400 || problem.status === 410) place = null;

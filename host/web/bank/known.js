@@ -1,13 +1,15 @@
 // What the page has seen of the ledger: shown while the host is unreachable. In memory, forgotten at sign-out. The accounts
 // alone outlive a reload of the tab, with their time and for the same person, until the session ends in any way.
 
-/** @import { Account, Filter, Movement, Payee, Transfer } from "./types.js" */
+/** @import { Account, Filter, Movement, Payee, Terms, Transfer } from "./types.js" */
 import * as api from "./api.js";
+import { knowOwnBank } from "./banks.js";
 import { forgetChecks } from "./payee-names.js";
 
 /** Transfers to score from when the ledger is unreachable; the API's longest page. */
 const HISTORY_MAX = 1_000;
 const KEY = "caudal.seen";
+const BANK_NAME = "Caudal";
 
 /** `savedAt` has the times (ms) at which this page saw payees being saved. */
 const nothing = () => ({
@@ -23,6 +25,8 @@ const nothing = () => ({
   /** What the person looks for in each account's statement. */
   filters: /** @type {Map<string, Filter>} */ (new Map()),
   savedAt: /** @type {Map<string, number>} */ (new Map()),
+  /** Null: the service does not say. */
+  terms: /** @type {Terms | null} */ (null),
 });
 
 export const known = nothing();
@@ -80,6 +84,15 @@ export async function loadHistory() {
   } catch {
     // Keep the earlier history.
   }
+}
+
+/** What the next transfer is bound by, and which CLABEs are this bank's own; failure is harmless. */
+export async function loadTerms() {
+  const { owner } = known;
+  const terms = await api.terms().catch(() => null);
+  if (!terms || known.owner !== owner) return;
+  known.terms = terms;
+  knowOwnBank(terms.clabeInstitution, BANK_NAME);
 }
 
 /** @param {Payee} payee */

@@ -16,23 +16,31 @@ function remembered(ms) {
   return ms > 0 ? t("remembered.at", { day: shortDay(at), clock: clock(at) }) : t("remembered");
 }
 
+/** Replaces the content of a place; a link that has the focus keeps it. @param {HTMLElement} place @param {Child} content */
+export function showAgain(place, content) {
+  const focused = place.contains(document.activeElement) ? document.activeElement : null;
+  show(place, content);
+  const same = [...place.querySelectorAll("a")].find((it) => focused && it.isEqualNode(focused));
+  same?.focus({ preventScroll: true });
+}
+
 /**
- * Draws the data from `load` into a place. `summary` is announced in screen reader mode. `fallback` is data from before,
+ * Draws the data from `load` into a place; `isAgain` leaves what is there until then, and the focus where it was. `summary` is announced in screen reader mode. `fallback` is data from before,
  * or null, seen at `seenAt`: it is shown, and marked as old, when the bank is unreachable.
  * @template Data
  * @param {HTMLElement} place
  * @param {{ signal: AbortSignal, load: () => Promise<Data>, draw: (data: Data) => Child, summary?: (data: Data) => string,
- *   lines?: number, fallback?: () => Data | null, seenAt?: () => number }} about
+ *   lines?: number, isAgain?: boolean, fallback?: () => Data | null, seenAt?: () => number }} about
  * @returns {Promise<void>}
  */
 export async function drawLoaded(place, about) {
-  const { signal, load, draw, summary, lines, fallback, seenAt } = about;
+  const { signal, load, draw, summary, lines, isAgain = false, fallback, seenAt } = about;
   place.setAttribute("aria-busy", "true");
-  show(place, skeleton(lines));
+  if (!isAgain) show(place, skeleton(lines));
   try {
     const data = await load();
     if (signal.aborted) return;
-    show(place, draw(data));
+    showAgain(place, draw(data));
     if (summary && profileNow().screenReaderMode) announce(summary(data));
   } catch (error) {
     const problem = asProblem(error);

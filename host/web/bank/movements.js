@@ -10,6 +10,8 @@ import { hasText, t } from "./words.js";
 /** @param {Movement} movement */
 export function nameOf({ entry: { type, beneficiaryName, payerName, payerBank } }) {
   const name = beneficiaryName ?? payerName ?? payerBank ?? t("history.unnamed");
+  // Between two customers of this bank, once it says who sent it.
+  if (type === "deposit" && payerName) return t("entry.received", { name });
   // A later ledger may have types that this page has no words for.
   return hasText(`entry.${type}`) ? t(`entry.${type}`, { name }) : t("entry.other");
 }

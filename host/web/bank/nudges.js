@@ -37,13 +37,22 @@ function storeOffers() {
   sessionStorage.setItem(KEY, JSON.stringify({ offered: [...offers.offered], dismissedAt: offers.dismissedAt }));
 }
 
+/** What is shown of it. @type {HTMLElement | null} */
+let shown = null;
+
 export function clearNudge() {
   offer = null;
-  show(at("nudge"));
+  shown?.remove();
+}
+
+/** Brings an offer that is out of sight, or was among earlier errors, to where the person is told of errors. @param {HTMLElement} place */
+export function bringNudge(place) {
+  if (offer === null || shown === null) return;
+  if (!shown.isConnected || shown.getBoundingClientRect().top > window.innerHeight) place.append(shown);
 }
 
 function close() {
-  const hadFocus = at("nudge").contains(document.activeElement);
+  const hadFocus = shown?.contains(document.activeElement);
   clearNudge();
   // Back to the screen, or the focus would be lost.
   if (hadFocus) focusOn(at("title"));
@@ -64,21 +73,20 @@ export function drawNudge() {
     close();
   };
   const text = kind === "assist" ? t("nudge.assist") : t(`hint.${screen}`);
-  show(
-    at("nudge"),
+  shown?.remove();
+  shown = h(
+    "div",
+    { class: `offer ${kind}` },
+    h("p.title", t(`nudge.${kind}.title`)),
+    h("p", text),
     h(
-      "div",
-      { class: `offer ${kind}` },
-      h("p.title", t(`nudge.${kind}.title`)),
-      h("p", text),
-      h(
-        "p.acts",
-        button(t(`nudge.${kind}.yes`), accept, { class: "small" }),
-        button(t("nudge.no"), dismiss, { class: "quiet small" }),
-      ),
-      details(t("nudge.model", { modelVersion })),
+      "p.acts",
+      button(t(`nudge.${kind}.yes`), accept, { class: "small" }),
+      button(t("nudge.no"), dismiss, { class: "quiet small" }),
     ),
+    details(t("nudge.model", { modelVersion })),
   );
+  show(at("nudge"), shown);
 }
 
 /**

@@ -3,7 +3,7 @@
 
 /** @import { TextField } from "./types.js" */
 import { h, show } from "../shared/dom.js";
-import { groupWhileTyping, normalise, readNumber } from "./clabe.js";
+import { groupsOf, groupWhileTyping, normalise, readNumber } from "./clabe.js";
 import { textField } from "./fields.js";
 import { profileNow } from "./profile.js";
 import { whenReleased } from "./released.js";
@@ -33,7 +33,7 @@ function description(text) {
 }
 
 /**
- * `onBank` is called when a number names its bank.
+ * `onBank` is called with the bank that a number names, or "".
  * @param {{ label: string, hint: string, onBank?: (bank: string) => void }} about
  * @returns {TextField}
  */
@@ -49,8 +49,7 @@ export function numberField({ label, hint, onBank = () => {} }) {
   const describe = () => {
     whenReleased(drawDescription);
     // At once, because what is pressed may be the button that sends the form.
-    const { checks, bank } = readNumber(field.control.value);
-    if (checks && bank) onBank(bank);
+    onBank(readNumber(field.control.value).bank ?? "");
   };
   const group = () => {
     // Only at the end, where grouping does not move the cursor, and not where every change is read aloud.
@@ -74,7 +73,12 @@ export function numberField({ label, hint, onBank = () => {} }) {
       class: "digits",
       spellcheck: "false",
       onInput: group,
-      onChange: describe,
+      onChange: () => {
+        // A card or a telephone is not read in the groups of a CLABE.
+        const { kind } = readNumber(field.control.value);
+        if (kind === "card" || kind === "phone") field.control.value = groupsOf(field.control.value).join(" ");
+        describe();
+      },
     },
     check: (text) => {
       const { kind, checks } = readNumber(text);

@@ -7,7 +7,7 @@ import * as api from "./api.js";
 import { readNumber } from "./clabe.js";
 import { confirmed } from "./dialog.js";
 import { notice } from "./drawing.js";
-import { checkOf, noteCheck } from "./payee-names.js";
+import { checkOf, isConfirmed, noteCheck } from "./payee-names.js";
 import { nameWarning } from "./payee-warnings.js";
 import { t } from "./words.js";
 
@@ -46,8 +46,8 @@ export async function maySave(payee) {
   });
 }
 
-/** What is known of the name at the review: SPEI itself compares none. @param {Payee} payee */
-export function drawName(payee) {
-  if (checkOf(payee)?.result !== "match") return notice("info", h("p", t("review.spei")));
-  return notice("good", h("p", t("check.match", { name: payee.name })));
+/** What is known of the name at the review: SPEI itself compares none. Beside a red warning nothing is green. @param {Payee} payee @param {boolean} isRed */
+export function drawName(payee, isRed) {
+  if (!isConfirmed(payee)) return notice("info", h("p", t("review.spei")));
+  return notice(isRed ? "info" : "good", h("p", t("check.match", { name: payee.name })));
 }

@@ -12,6 +12,9 @@ const keyOf = ({ name, accountNumber }) => JSON.stringify([name, normalise(accou
 /** @param {Pick<Payee, "name" | "accountNumber">} payee */
 export const checkOf = (payee) => checks.get(keyOf(payee)) ?? null;
 
+/** Whether the payee's bank says that the account is theirs. @param {Pick<Payee, "name" | "accountNumber">} payee */
+export const isConfirmed = (payee) => checkOf(payee)?.result === "match";
+
 /** @param {Pick<Payee, "name" | "accountNumber">} payee @param {PayeeCheck} check */
 export function noteCheck(payee, check) {
   checks.set(keyOf(payee), check);

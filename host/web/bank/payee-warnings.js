@@ -41,7 +41,9 @@ export function warningCodes({ id, name, bankName, accountNumber, warnings = [] 
     isTwice && "saved-twice",
     nameCode({ name, accountNumber }),
   ];
-  return [...new Set([...warnings, ...seen.filter((it) => typeof it === "string")])];
+  // The page may know a bank that the list of the ledger lacks: this one.
+  const told = warnings.filter((it) => it !== "bank-unknown" || bank === null);
+  return [...new Set([...told, ...seen.filter((it) => typeof it === "string")])];
 }
 
 /** The same in words. @param {Payee} payee @param {Payee[] | null} payees */

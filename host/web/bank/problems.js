@@ -5,6 +5,10 @@
 
 import { counted, hasText, t } from "./words.js";
 
+/** In seconds. */
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+
 /** The text for a failure: by its code, else by its status. @param {Problem} problem */
 function keyOf({ code, status }) {
   if (hasText(`problem.${code}.title`)) return `problem.${code}`;
@@ -28,6 +32,13 @@ export function explain(problem) {
       status >= 400 && t("problem.code", { what: code || status }),
     ].filter((it) => typeof it === "string"),
   };
+}
+
+/** How long to wait, in the largest unit that is not a rough one. @param {number} seconds */
+export function writeWait(seconds) {
+  if (seconds < 2 * MINUTE) return counted("wait", Math.ceil(seconds));
+  if (seconds < 2 * HOUR) return counted("wait.minutes", Math.ceil(seconds / MINUTE));
+  return t("wait.hours", { hours: Math.ceil(seconds / HOUR) });
 }
 
 /** @param {{ code?: string }} error */

@@ -1,10 +1,11 @@
-// Why a transfer looks unusual: a sentence for each of the risk scorer's codes, with this payee, this amount and what is
+// Why a transfer looks unusual: a sentence for each of the risk scorer's codes that say something of it, with this payee, this amount and what is
 // usual for the person.
 
 /** @import { FullDraft, Verdict } from "./types.js" */
 
 import { writeMoney } from "./money.js";
-import { counted, hasText, t } from "./words.js";
+import { telling } from "./warning-rules.js";
+import { hasText, t } from "./words.js";
 
 /** @param {string} code @param {Verdict["facts"]} facts @param {FullDraft} draft */
 function sentence(code, facts, { payee, centavos }) {
@@ -16,9 +17,6 @@ function sentence(code, facts, { payee, centavos }) {
       });
     case "UNUSUAL_TIME":
       return t("risk.UNUSUAL_TIME", { hour: String(facts.hour_of_day).padStart(2, "0") });
-    case "LOW_HISTORY":
-      if (facts.num_past_transactions === 0) return t("risk.LOW_HISTORY.none");
-      return counted("risk.LOW_HISTORY", facts.num_past_transactions);
     default:
       // A later model may have reasons that this page has no words for; their codes are among the details.
       return hasText(`risk.${code}`) ? t(`risk.${code}`, { name: payee.name }) : t("risk.other");
@@ -27,5 +25,5 @@ function sentence(code, facts, { payee, centavos }) {
 
 /** @param {Verdict} verdict @param {FullDraft} draft */
 export function reasons(verdict, draft) {
-  return verdict.factors.map((code) => sentence(code, verdict.facts, draft));
+  return telling(verdict).map((code) => sentence(code, verdict.facts, draft));
 }

@@ -84,7 +84,7 @@ export function drawRecommendation(answer, { onSaved, onClosed }) {
       "ul",
       explanation.map((sentence) => h("li", sentence)),
     ),
-    h("p", t(isSure ? "recommended.confidence" : "recommended.confidence.unsure", { percent: percent(confidence) })),
+    !isSure && h("p", t("recommended.suggestion")),
     h(
       "p.hint",
       t("recommended.means", {
@@ -95,6 +95,6 @@ export function drawRecommendation(answer, { onSaved, onClosed }) {
     voice?.element,
     status,
     acts,
-    details(t("recommended.model", { modelVersion })),
+    details(t("recommended.model", { modelVersion }), t("recommended.confidence", { percent: percent(confidence) })),
   );
 }

@@ -6,7 +6,9 @@ import { h } from "../shared/dom.js";
 import { groupsOf } from "./clabe.js";
 import { details, drawList, notice } from "./drawing.js";
 import { writeMoney } from "./money.js";
+import { isConfirmed } from "./payee-names.js";
 import { reasons } from "./reasons.js";
+import { isCalm, isRed } from "./warning-rules.js";
 import { t } from "./words.js";
 
 /** What the texts about a payment name. @param {FullDraft} draft */
@@ -29,20 +31,23 @@ export function summarised(key, draft) {
   ];
 }
 
-/** @param {Verdict} verdict @param {Caution} caution */
-export function keyOfRisk({ scoredBy, level }, caution) {
+/** @param {Verdict} verdict @param {Caution} caution @param {FullDraft} draft */
+export function keyOfRisk(verdict, caution, { payee }) {
   if (caution === "question") return "warning.question";
-  if (scoredBy === "none") return "risk.unscored";
+  if (verdict.scoredBy === "none") return "risk.unscored";
   // Doubts about the payee keep even a low risk from looking good.
   if (caution === "doubts") return "risk.doubtful";
-  if (caution === "familiar" && level !== "low") return "risk.familiar";
-  return `risk.${level}`;
+  if (caution === "first") return "risk.first";
+  if (caution === "none" || verdict.level === "low") return "risk.low";
+  if (caution === "familiar") return "risk.familiar";
+  return isRed(verdict, isConfirmed(payee)) ? "risk.high" : "risk.medium";
 }
 
 /** @type {Record<string, "good" | "warn" | "bad" | "info">} */
 const MOODS = {
   "risk.low": "good",
   "risk.familiar": "info",
+  "risk.first": "info",
   "risk.doubtful": "warn",
   "risk.medium": "warn",
   "risk.high": "bad",
@@ -57,20 +62,23 @@ export function drawRiskDetails({ modelVersion, scoredBy, factors }) {
   );
 }
 
-/** @param {Verdict} verdict @param {Caution} caution @param {FullDraft} draft */
-export function drawRisk(verdict, caution, draft) {
-  const key = keyOfRisk(verdict, caution);
-  const isCalm = caution === "familiar" || caution === "none";
+/** A calm risk gives way to `twin`, a notice with a title of its own. @param {Verdict} verdict @param {Caution} caution @param {FullDraft} draft @param {HTMLElement | null} [twin] */
+export function drawRisk(verdict, caution, draft, twin = null) {
+  if (twin && isCalm(caution)) {
+    return h("section.risk", { "aria-labelledby": "twin-title" }, twin, drawRiskDetails(verdict));
+  }
+  const key = keyOfRisk(verdict, caution, draft);
   const sentences = caution === "reasons" ? reasons(verdict, draft) : [];
   return h(
     "section.risk",
     { "aria-labelledby": "risk-title" },
+    twin,
     notice(
       MOODS[key],
       h("h2", { id: "risk-title" }, t(`${key}.title`)),
       h("p", summarised(key, draft)),
       sentences.length > 0 && drawList(sentences),
-      !isCalm && verdict.level !== "low" && h("p", h("strong", t("risk.pressure"))),
+      !isCalm(caution) && verdict.level !== "low" && h("p", h("strong", t("risk.pressure"))),
     ),
     drawRiskDetails(verdict),
   );

@@ -2,7 +2,7 @@
 
 /** @import { Schedule } from "./types.js" */
 import { h } from "../shared/dom.js";
-import { day, dayKey, weekday } from "./times.js";
+import { day, dayKey, shortDay, weekday } from "./times.js";
 import { t } from "./words.js";
 
 const DAY_MS = 86_400_000;
@@ -27,10 +27,32 @@ export function faultOfFirst(date) {
   return date > max ? t("schedule.date.far") : "";
 }
 
+/** As many as are taken in at a glance. */
+const PREVIEW = 3;
+
+/**
+ * The first dates of a plan, as the bank counts them; none of a payment that is made once.
+ * @param {string} recurrence @param {string} first @param {string} last "" for no end
+ */
+export function firstOf(recurrence, first, last) {
+  if (recurrence === "once" || !/^\d{4}-\d{2}-\d{2}$/.test(first)) return [];
+  const [year, month, day] = first.split("-").map(Number);
+  const dates = Array.from({ length: PREVIEW }, (_, place) => {
+    const lastOfMonth = new Date(Date.UTC(year, month + place, 0)).getUTCDate();
+    return recurrence === "weekly"
+      ? Date.UTC(year, month - 1, day + 7 * place)
+      : Date.UTC(year, month - 1 + place, Math.min(day, lastOfMonth));
+  });
+  return dates.map((it) => new Date(it).toISOString().slice(0, 10)).filter((it) => last === "" || it <= last);
+}
+
 /** Days from a date to today. @param {string} date */
 export function daysSince(date, now = Date.now()) {
   return Math.round((noonOf(dayKey(new Date(now))).getTime() - noonOf(date).getTime()) / DAY_MS);
 }
+
+/** @param {string} date */
+export const writeShort = (date) => shortDay(noonOf(date)).replaceAll(" ", "\u00a0");
 
 /** @param {string} date */
 export const writeDate = (date) => day(noonOf(date));

@@ -10,6 +10,8 @@ import { hasText, t } from "./words.js";
 
 /** How long the home says that a payment was not sent. */
 const NEWS_DAYS = 3;
+/** How far ahead it says what is sent next. */
+const SOON_DAYS = 7;
 
 /** @param {Schedule} schedule */
 export const nameOf = ({ toBeneficiaryId, beneficiaryName }) => payeeOf(toBeneficiaryId)?.name ?? beneficiaryName;
@@ -41,9 +43,18 @@ export function drawLast({ occurrences: [last] }, title) {
   );
 }
 
-/** For the home: what waits, and what was not sent lately although the person wanted it. @param {Schedule[]} schedules */
+/** What is sent next, if it is soon, or null. @param {Schedule[]} schedules */
+function drawNext(schedules) {
+  const coming = schedules.filter((it) => it.status === "active" && it.nextDate && !it.waitingUntil);
+  const [next] = coming.toSorted((one, other) => (one.nextDate ?? "").localeCompare(other.nextDate ?? ""));
+  if (!next?.nextDate || daysSince(next.nextDate) < -SOON_DAYS) return null;
+  const about = { amount: writeMoney(next.centavos), name: nameOf(next), date: writeDate(next.nextDate) };
+  return h("p.hint", h("a", { href: "#/schedules" }, t("home.schedule.next", about)));
+}
+
+/** For the home: what waits, what was not sent lately although the person wanted it, and what comes next. @param {Schedule[]} schedules */
 export function drawNews(schedules) {
-  return schedules.map((it) => {
+  const news = schedules.map((it) => {
     const about = { amount: writeMoney(it.centavos), name: nameOf(it) };
     const [last] = it.occurrences;
     const isNews = last && !["sent", "skipped"].includes(last.outcome) && daysSince(last.date) <= NEWS_DAYS;
@@ -52,4 +63,5 @@ export function drawNews(schedules) {
       isNews && drawLast(it, t("home.schedule.not-sent", about)),
     ];
   });
+  return [news, drawNext(schedules)];
 }

@@ -19,6 +19,8 @@ import { counted, t } from "./words.js";
 
 /** How long a button says what it has done. */
 const DONE_MS = 3_000;
+/** How old a balance gets before the page looks again. */
+const CHECK_EVERY_MS = 20_000;
 /** How long balances wait for the schedules. */
 const NEWS_TIMEOUT_MS = 1_000;
 
@@ -105,17 +107,19 @@ function drawAccount(account, go) {
   );
 }
 
+/** @param {Account[]} accounts */
+const totalOf = (accounts) => accounts.reduce((sum, it) => sum + it.centavos, 0);
+
 /** The balance in large figures: of the only account, or of all together. @param {Account[]} accounts */
 function drawTotal(accounts) {
   const [only] = accounts;
   const isOnly = accounts.length === 1;
   const id = isOnly ? `account-${only.id}` : "total-title";
-  const total = accounts.reduce((sum, it) => sum + it.centavos, 0);
   return h(
     "section.total",
     { "aria-labelledby": id },
     h("h2", { id }, isOnly ? typeName(only.accountType) : t("accounts.total")),
-    h("p", isOnly && heard(`${t("accounts.balance")}: `), money(total, "money large")),
+    h("p", isOnly && heard(`${t("accounts.balance")}: `), money(totalOf(accounts), "money large")),
     isOnly ? [aboutAccount(only), h("p.acts", copier(only))] : h("p.hint", counted("accounts.count", accounts.length)),
     streams(),
   );
@@ -169,34 +173,47 @@ function drawHome({ accounts, news, late }, tools) {
   ];
 }
 
-/** @type {Screen} */
+/** The home, which follows the balance for as long as it is open. @type {Screen} */
 export const accountsScreen = {
   path: "/accounts",
   name: "accounts",
   title: () => t("accounts.title"),
   draw(place, tools) {
+    const { signal } = tools;
     place.classList.add("wide");
-    const draw = () =>
+    /** The total that is shown, or null for an old one. @type {number | null} */
+    let shown = null;
+    const draw = (isAgain = false) =>
       drawLoaded(place, {
-        signal: tools.signal,
+        signal,
+        isAgain,
         load: async () => {
           const late = loadSchedules().catch(() => []);
           const inTime = Promise.race([late, timeout(NEWS_TIMEOUT_MS)]);
           const [accounts, news] = await Promise.all([loadAccounts(), inTime]);
+          shown = totalOf(accounts);
           return { accounts, news, late };
         },
-        fallback: () => known.accounts && { accounts: known.accounts },
+        fallback: () => {
+          shown = null;
+          return known.accounts && { accounts: known.accounts };
+        },
         seenAt: () => known.accountsAt,
         draw: (found) => drawHome(found, tools),
         summary: ({ accounts }) => counted("accounts.count", accounts.length),
       });
-    followMoney({
-      signal: tools.signal,
-      onMoney: () => {
-        announce(t("home.received"));
-        draw();
-      },
-    });
+    const check = async () => {
+      const accounts = document.hidden ? null : await loadAccounts().catch(() => null);
+      if (!accounts || signal.aborted || totalOf(accounts) === shown) return;
+      if (shown !== null && totalOf(accounts) > shown) announce(t("home.received"));
+      await draw(true);
+    };
+    followMoney({ signal, onMoney: check });
+    // Where no event says so, as when the connection comes back.
+    window.addEventListener("online", check, { signal });
+    document.addEventListener("visibilitychange", check, { signal });
+    const checking = setInterval(check, CHECK_EVERY_MS);
+    signal.addEventListener("abort", () => clearInterval(checking));
     return draw();
   },
 };

@@ -27,11 +27,14 @@ const choice = (name, values) =>
 
 /** @param {any} answers @returns {AccessibilityRequest} */
 function asRequest({ can_read_small_text: reads, uses_screen_reader: hears, ...rest }) {
+  const visit = behaviour.visitFacts();
   return {
     can_read_small_text: reads === "yes",
     uses_screen_reader: hears === "yes",
     ...rest,
-    ...behaviour.visitFacts(),
+    ...visit,
+    // Questions that were left out here say nothing of the person.
+    total_validation_errors: visit.total_validation_errors - (behaviour.screenFacts()?.num_validation_errors ?? 0),
   };
 }
 

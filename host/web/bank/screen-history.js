@@ -233,23 +233,19 @@ function drawHistory(accounts, account, signal) {
     }).then(() => {
       if (isSearch && shown && !signal.aborted) announce(counted("history.found", foundIn(shown).length));
     });
-  const form = drawSearch(known.filters.get(account.id) ?? noFilter(), (filter) => {
+  const search = (/** @type {Filter} */ filter) => {
     known.filters.set(account.id, filter);
     read(true);
-  });
+  };
+  const exports = drawExports(() => shown, signal);
   read();
   followMoney({ signal, onMoney: () => read() });
   return [
     drawChoice(accounts, account),
     h(
       "div.history",
-      h(
-        "div.lookup",
-        form,
-        drawExports(() => shown, signal),
-        h("p.hint", t("history.zone")),
-      ),
-      results,
+      h("div.lookup", drawSearch(known.filters.get(account.id) ?? noFilter(), search, exports)),
+      h("div", results, h("p.hint", t("history.zone"))),
     ),
   ];
 }

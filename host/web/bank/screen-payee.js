@@ -11,9 +11,10 @@ import { payeeName } from "./drawing.js";
 import { textField } from "./fields.js";
 import { setFlash } from "./flash.js";
 import { drawForm } from "./form.js";
-import { addPayee } from "./known.js";
+import { addPayee, known } from "./known.js";
 import { numberField } from "./number-field.js";
 import { checkPayee, maySave } from "./payee-check.js";
+import { writeWait } from "./problems.js";
 import { whenReleased } from "./released.js";
 import { pathNow } from "./router.js";
 import { t } from "./words.js";
@@ -34,12 +35,15 @@ function bankField(number) {
   const compare = () => whenReleased(compareNow);
   let isEdited = false;
   let isProposing = false;
+  /** What was filled in here last. */
+  let proposed = "";
   const field = textField({
     name: "bankName",
     label: t("payee.bank"),
     hint: t("payee.bank.hint"),
     below,
-    check: (text) => (text === "" ? t("payee.bank.empty") : ""),
+    // As a rule the number brings it.
+    check: (text) => (text === "" && number().read() !== "" ? t("payee.bank.empty") : ""),
     attributes: {
       maxlength: LABEL_CHARS_MAX,
       list: "banks",
@@ -58,15 +62,17 @@ function bankField(number) {
   );
   return {
     ...field,
-    /** @param {string} bank */
+    /** Fills in the bank that the number names, or empties what an earlier number has brought. @param {string} bank */
     propose(bank) {
-      if (!isEdited && field.control.value !== bank) {
+      const isOurs = bank !== "" || field.control.value === proposed;
+      if (!isEdited && isOurs && field.control.value !== bank) {
         field.control.value = bank;
+        proposed = bank;
         // As if it had been typed, so that the form's draft includes it.
         isProposing = true;
         field.control.dispatchEvent(new Event("input", { bubbles: true }));
         isProposing = false;
-        announce(t("payee.bank.filled", { bank }));
+        if (bank !== "") announce(t("payee.bank.filled", { bank }));
       }
       compare();
     },
@@ -120,7 +126,9 @@ export const addPayeeScreen = {
         addPayee(payee);
         if (isForTransfer) choose({ toBeneficiaryId: payee.id, payee });
         const { result } = await checkPayee(payee);
-        setFlash(t(result === "match" ? "payee.done.match" : "payee.done", { name: payeeName(payee) }));
+        const done = t(result === "match" ? "payee.done.match" : "payee.done", { name: payeeName(payee) });
+        const cooling = known.terms?.coolingSeconds ?? 0;
+        setFlash(cooling > 0 ? `${done} ${t("payee.cooling", { wait: writeWait(cooling) })}` : done);
         go(isForTransfer ? "/transfer/parties" : "/beneficiaries", { replace: true });
       },
     });

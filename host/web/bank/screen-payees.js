@@ -10,6 +10,7 @@ import { favoriteMark, listedNumber, number, payeeName, problemNotice } from "./
 import { setFlash } from "./flash.js";
 import { known, loadPayees } from "./known.js";
 import { drawLoaded } from "./loading.js";
+import { filterOf } from "./payee-filter.js";
 import { drawPayeeWarnings } from "./payee-warnings.js";
 import { counted, t } from "./words.js";
 
@@ -93,14 +94,8 @@ function drawPayees(payees, go) {
     return h("div.sheet.empty", h("h2", t("payees.empty.title")), h("p", t("payees.empty")), add);
   }
   const faults = h("div.faults");
-  return [
-    add,
-    faults,
-    h(
-      "ul.plain.rows",
-      payees.map((it) => drawPayee(it, faults, go)),
-    ),
-  ];
+  const rows = payees.map((it) => drawPayee(it, faults, go));
+  return [add, faults, filterOf(payees, () => rows), h("ul.plain.rows", rows)];
 }
 
 /** @type {Screen} */

@@ -1,7 +1,7 @@
 // A transfer that is sent later, or again and again: when. Account, payee and amount come from the transfer's own steps.
 
-/** @import { ChoiceField, FullDraft, Screen, TextField, Tools } from "./types.js" */
-import { h } from "../shared/dom.js";
+/** @import { ChoiceField, FullDraft, NewSchedule, Screen, TextField, Tools, Verdict } from "./types.js" */
+import { h, show } from "../shared/dom.js";
 import * as api from "./api-schedules.js";
 import { deviceFacts } from "./device.js";
 import { fullDraft, isUnsettled, missingStep, scheduleKey, start } from "./draft.js";
@@ -9,12 +9,14 @@ import { loadDraft } from "./draft-loading.js";
 import { money, notice, number, pair, payeeName, typeName } from "./drawing.js";
 import { choiceField, textField } from "./fields.js";
 import { setFlash } from "./flash.js";
-import { drawForm } from "./form.js";
+import { drawGate } from "./gate.js";
 import { accountOf, known } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { drawPayeeNotice } from "./payee-warnings.js";
+import { forgetAnswer } from "./purpose.js";
 import { remittancePairs } from "./remittance.js";
-import { faultOfFirst, firstDates, writeDate } from "./schedule-dates.js";
+import { scoreRisk } from "./risk.js";
+import { faultOfFirst, firstDates, firstOf, writeDate, writeShort } from "./schedule-dates.js";
 import { userNow } from "./session.js";
 import { t } from "./words.js";
 
@@ -32,8 +34,11 @@ function drawFacts({ fromAccountId, payee, centavos, concept, numericReference }
   );
 }
 
-/** @param {FullDraft} draft @param {Tools["go"]} go */
-function drawPlan(draft, go) {
+/**
+ * The dates, behind the same question, warning and pause as a payment that is sent now: nobody is asked again on the day.
+ * @param {FullDraft} draft @param {Verdict} verdict @param {Tools} tools
+ */
+function drawPlan(draft, verdict, { go, signal }) {
   const { min, max } = firstDates();
   /** @type {ChoiceField} */
   const recurrence = choiceField({
@@ -60,16 +65,30 @@ function drawPlan(draft, go) {
     attributes: { type: "date", min },
   });
   const recurs = () => recurrence.read() !== "once";
-  const showLast = () => {
+  const preview = h("p", { role: "status" });
+  const showPlan = () => {
     last.element.hidden = !recurs();
+    const dates = firstOf(recurrence.read() ?? "", first.read(), last.read()).map(writeShort);
+    preview.hidden = dates.length === 0;
+    show(preview, !preview.hidden && t("schedule.preview", { dates: dates.join(", ") }));
   };
-  recurrence.element.addEventListener("change", showLast);
-  const form = drawForm({
+  for (const { element } of [recurrence, first, last]) element.addEventListener("change", showPlan);
+  const act = {
     name: "schedule",
+    key: "schedule.confirm",
     fields: [recurrence, first, last],
+    isDrafted: true,
+    isPlan: true,
     submit: t("schedule.submit"),
     busy: t("schedule.busy"),
-    beside: h("a", { href: "#/transfer/review" }, t("back")),
+    back: "#/transfer/review",
+    extra: notice(
+      "info",
+      preview,
+      h("p", t("schedule.about")),
+      known.terms?.riskEnforced === true && h("p", t("schedule.about.enforced")),
+    ),
+    /** @param {{ recurrence: NewSchedule["recurrence"], firstDate: string, lastDate: string }} values */
     send: async ({ recurrence: chosen, firstDate, lastDate }) => {
       const { isNewDevice, hasMoved } = deviceFacts(userNow());
       const plan = {
@@ -79,18 +98,22 @@ function drawPlan(draft, go) {
       };
       const facts = { isNewDevice, geolocationChanged: hasMoved };
       const made = await api.create(draft, { ...plan, ...facts }, scheduleKey(plan));
+      forgetAnswer();
       start();
       setFlash(t("schedule.done", { name: payeeName(draft.payee), date: writeDate(made.firstDate) }));
       go("/schedules", { replace: true });
     },
-  });
-  showLast();
-  return [
-    drawFacts(draft),
-    drawPayeeNotice(draft.payee, known.payees),
-    notice("info", h("p", t("schedule.about"))),
-    form.element,
-  ];
+  };
+  const gate = h("div.flow");
+  drawGate(gate, { verdict, draft, act }, { signal });
+  showPlan();
+  return [drawFacts(draft), drawPayeeNotice(draft.payee, known.payees), gate];
+}
+
+/** The draft and its risk, or null if it lacks something. */
+async function load() {
+  const draft = (await loadDraft()) ? fullDraft() : null;
+  return draft && { draft, verdict: await scoreRisk(draft, userNow()) };
 }
 
 /** @type {Screen} */
@@ -102,14 +125,14 @@ export const scheduleScreen = {
   guard() {
     return isUnsettled() ? "/transfer/review" : missingStep("/transfer/review");
   },
-  draw(place, { signal, go }) {
+  draw(place, tools) {
     return drawLoaded(place, {
-      signal,
-      load: loadDraft,
-      draw: (isThere) => {
-        const draft = fullDraft();
-        if (isThere && draft) return drawPlan(draft, go);
-        go("/transfer/parties", { replace: true });
+      signal: tools.signal,
+      lines: 5,
+      load,
+      draw: (found) => {
+        if (found) return drawPlan(found.draft, found.verdict, tools);
+        tools.go("/transfer/parties", { replace: true });
         return null;
       },
     });

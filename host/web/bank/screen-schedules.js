@@ -5,6 +5,7 @@ import { button, h, heard, show } from "../shared/dom.js";
 import { asProblem } from "../shared/problem.js";
 import * as api from "./api-schedules.js";
 import { confirmed } from "./dialog.js";
+import { startWith } from "./draft.js";
 import { money, problemNotice } from "./drawing.js";
 import { setFlash } from "./flash.js";
 import { loadAccounts, loadPayees } from "./known.js";
@@ -80,8 +81,13 @@ const rankOf = ({ status, waitingUntil, nextDate }) =>
 
 /** @param {Schedule[]} schedules @param {Go} go */
 function drawSchedules(schedules, go) {
+  const begin = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    startWith({ isForLater: true });
+    go("/transfer/parties");
+  };
   const add = (/** @type {string} */ text, className = "button") =>
-    h("p.acts", h("a", { class: className, href: "#/transfer/parties" }, text));
+    h("p.acts", h("a", { class: className, href: "#/transfer/parties", onClick: begin }, text));
   if (schedules.length === 0) {
     const first = add(t("schedules.first"), "button main");
     return h("div.sheet.empty", h("h2", t("schedules.empty.title")), h("p", t("schedules.empty")), first);

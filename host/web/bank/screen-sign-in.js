@@ -7,7 +7,7 @@ import { at, focusOn, h, show } from "../shared/dom.js";
 import { asProblem, Problem } from "../shared/problem.js";
 import { isSendable, tokenIn } from "../shared/token.js";
 import { notice, problemNotice, streams } from "./drawing.js";
-import { inSandbox, knowProvider, providerNow } from "./entrance.js";
+import { inSandbox, knowEntrance, providerNow } from "./entrance.js";
 import { textField } from "./fields.js";
 import { drawForm } from "./form.js";
 import { reasonNow, signIn, signInToSandbox } from "./session.js";
@@ -89,6 +89,12 @@ function door(name, title, ...content) {
   return h("section.sheet", { "aria-labelledby": id }, h("h2", { id }, title), ...content);
 }
 
+/** Asks again what a lost connection has left open; resolves to whether it is known now. */
+async function askAgain() {
+  await knowEntrance();
+  return providerNow() !== undefined;
+}
+
 /** @param {() => void} redraw */
 function mainDoor(redraw) {
   const provider = providerNow();
@@ -99,7 +105,7 @@ function mainDoor(redraw) {
   }
   if (provider === null) return door("token", t("sign-in.with-token"), tokenForm());
   const again = async () => {
-    await knowProvider().catch(() => {});
+    await askAgain();
     redraw();
     focusOn(at("title"));
   };
@@ -131,7 +137,12 @@ export const signInScreen = {
     return providerNow() === null ? "login" : "login_elsewhere";
   },
   title: () => t("sign-in.title"),
-  draw(place, { redraw }) {
+  draw(place, { redraw, signal }) {
+    if (providerNow() === undefined) {
+      const ask = async () => (await askAgain()) && !signal.aborted && redraw();
+      ask();
+      window.addEventListener("online", ask, { signal });
+    }
     show(
       place,
       h(

@@ -7,7 +7,7 @@ import { loadDraft } from "./draft-loading.js";
 import { money, pair, payeeName } from "./drawing.js";
 import { textField } from "./fields.js";
 import { drawForm } from "./form.js";
-import { accountOf, known, loadAccounts } from "./known.js";
+import { accountOf, known, loadAccounts, loadTerms } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { readAmount, toJson, writeMoney } from "./money.js";
 import { drawPayeeNotice } from "./payee-warnings.js";
@@ -17,8 +17,23 @@ import { t } from "./words.js";
 
 /** @param {string} text */
 function faultOf(text) {
-  const { fault } = readAmount(text);
-  return fault ? t(`amount.${fault}`) : "";
+  const { fault, centavos = 0 } = readAmount(text);
+  if (fault) return t(`amount.${fault}`);
+  const { perTransfer, leftToday } = known.terms ?? {};
+  if (perTransfer !== undefined && centavos > perTransfer)
+    return t("amount.over-transfer", { limit: writeMoney(perTransfer) });
+  return leftToday !== undefined && centavos > leftToday ? t("amount.over-day", { left: writeMoney(leftToday) }) : "";
+}
+
+/** What the bank's limits leave, or nothing where there are none. */
+function drawLimits() {
+  const { perTransfer, perDay, leftToday } = known.terms ?? {};
+  return [
+    perTransfer !== undefined && t("amount.limit.transfer", { limit: writeMoney(perTransfer) }),
+    perDay !== undefined &&
+      leftToday !== undefined &&
+      t("amount.limit.day", { left: writeMoney(leftToday), limit: writeMoney(perDay) }),
+  ].map((it) => it && h("p.hint", it));
 }
 
 /** What may leave the account now. @param {Account} account */
@@ -30,6 +45,8 @@ async function balanceOf(account) {
 /** @param {Account} account @param {Payee} payee @param {Go} go */
 function drawAmount(account, payee, go) {
   const { centavos, typed, typedRemittance, concept, numericReference, toBeneficiaryId } = draftNow();
+  const limits = h("div", drawLimits());
+  loadTerms().then(() => show(limits, drawLimits()));
   /** @type {TextField} */
   const field = textField({
     name: "amount",
@@ -38,6 +55,7 @@ function drawAmount(account, payee, go) {
     prefix: "$",
     suffix: "MXN",
     check: faultOf,
+    below: limits,
     attributes: {
       inputmode: "decimal",
       class: "amount digits",
@@ -76,7 +94,7 @@ function drawAmount(account, payee, go) {
         numericReference: readReference(numericReference),
         typedRemittance: null,
       });
-      go("/transfer/review");
+      go(draftNow().isForLater ? "/transfer/schedule" : "/transfer/review");
     },
   });
   return {

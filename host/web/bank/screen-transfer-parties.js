@@ -2,19 +2,16 @@
 
 /** @import { Account, ChoiceField, Go, Payee, Screen } from "./types.js" */
 import { h } from "../shared/dom.js";
-import { announce } from "./announce.js";
 import { choose, draftNow, isUnsettled, resume, takeFault } from "./draft.js";
 import { favoriteMark, listedNumber, money, number, payeeName, typeName } from "./drawing.js";
 import { choiceField } from "./fields.js";
 import { drawForm } from "./form.js";
 import { known, loadAccounts, loadHistory, loadPayees } from "./known.js";
 import { drawLoaded } from "./loading.js";
+import { filterOf } from "./payee-filter.js";
 import { drawPayeeWarnings } from "./payee-warnings.js";
 import { userNow } from "./session.js";
-import { counted, t } from "./words.js";
-
-/** At this many payees, filtering is quicker than scanning the list. */
-const FILTER_FROM = 7;
+import { t } from "./words.js";
 
 /** An unsettled transfer comes first: its outcome is unknown until it is tried again. */
 export function unsettledGuard() {
@@ -26,29 +23,11 @@ function drawEmpty(title, about, link, action) {
   return h("div.sheet.empty", h("h2", title), h("p", about), h("p.acts", h("a.button.main", { href: link }, action)));
 }
 
-/** @param {string} text */
-const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
-
-/** A field that hides payees whose name, alias and bank do not match. @param {Payee[]} payees @param {() => HTMLElement[]} rows */
-function filterOf(payees, rows) {
-  const input = h("input", { type: "search", id: "payee-filter", autocomplete: "off" });
-  input.addEventListener("input", () => {
-    const wanted = plain(input.value.trim());
-    let count = 0;
-    rows().forEach((row, place) => {
-      const { name, alias, bankName } = payees[place];
-      row.hidden = !plain(`${name} ${alias ?? ""} ${bankName}`).includes(wanted);
-      if (!row.hidden) count += 1;
-    });
-    announce(counted("parties.filtered", count));
-  });
-  return h("div.filter", h("label", { for: "payee-filter" }, t("parties.filter")), input);
-}
-
 /** @param {Account[]} accounts @param {Payee[]} payees @returns {ChoiceField[]} */
 function drawFields(accounts, payees) {
   const draft = draftNow();
   const only = accounts.length === 1 ? accounts[0].id : null;
+  const onlyPayee = payees.length === 1 ? payees[0].id : null;
   const from = choiceField({
     name: "fromAccountId",
     legend: t("parties.from"),
@@ -66,13 +45,13 @@ function drawFields(accounts, payees) {
     name: "toBeneficiaryId",
     legend: t("parties.to"),
     isCards: true,
-    value: payees.some((it) => it.id === draft.toBeneficiaryId) ? draft.toBeneficiaryId : null,
+    value: payees.some((it) => it.id === draft.toBeneficiaryId) ? draft.toBeneficiaryId : onlyPayee,
     options: payees.map((it) => ({
       value: it.id,
       label: [h("strong", payeeName(it)), favoriteMark(it)],
       about: [it.bankName, h("br"), listedNumber(it.accountNumber), drawPayeeWarnings(it, payees)],
     })),
-    before: payees.length >= FILTER_FROM && filterOf(payees, () => to.rows),
+    before: filterOf(payees, () => to.rows),
     check: (id) => (id === null ? t("parties.to.empty") : ""),
   });
   return [from, to];

@@ -8,12 +8,12 @@ import { announce } from "./announce.js";
 import * as api from "./api.js";
 import { drawCep } from "./cep.js";
 import { noteOutcomes } from "./device.js";
-import { start } from "./draft.js";
+import { startWith } from "./draft.js";
 import { money } from "./drawing.js";
 import { followJournal, stateOf } from "./journal.js";
 import { accountOf, addTransfer, known, loadAccounts, loadPayees, payeeOf } from "./known.js";
 import { drawLoaded } from "./loading.js";
-import { drawOutcome, drawReceipt } from "./receipt.js";
+import { drawOutcome, drawReceipt, shareButton, writeReceipt } from "./receipt.js";
 import { pathNow } from "./router.js";
 import { userNow } from "./session.js";
 import { drawIfFraud } from "./warning.js";
@@ -42,6 +42,9 @@ async function loadParties() {
   await Promise.all([loadAccounts(), known.payees ?? loadPayees()]).catch(() => {});
 }
 
+/** Whether the money is back with the sender. @param {TransferState} state */
+const isBack = (state) => state === "failed" || state === "returned";
+
 function title() {
   const transfer = transferOf(idNow());
   return t(transfer ? `receipt.${stateOf(transfer)}.title` : "receipt.title");
@@ -53,6 +56,9 @@ function drawLive(loaded, { signal, go, retitle }) {
   /** @type {TransferState | null} */
   let shown = null;
   const outcome = h("div");
+  const cep = h("div.flow");
+  const again = h("a.button.main", { href: "#/transfer/parties" });
+  const about = { payee: payeeOf(loaded.toBeneficiaryId), account: accountOf(loaded.fromAccountId) };
   const connection = h("p.status", { role: "status" });
   const status = h("dd");
   const balance = h("dd");
@@ -64,10 +70,14 @@ function drawLive(loaded, { signal, go, retitle }) {
   };
   const redraw = async () => {
     const state = stateOf(transfer);
-    const isNews = shown !== null && shown !== state;
+    const isFirst = shown === null;
+    const isNews = !isFirst && shown !== state;
     shown = state;
     show(outcome, drawOutcome(transfer, state, name));
     show(status, t(`status.${state}`));
+    show(again, t(isBack(state) ? "receipt.correct" : "receipt.again"));
+    // Otherwise it stays, with a button that may have the focus.
+    if (isFirst || state === "failed") show(cep, drawCep(transfer, state, about));
     retitle();
     if (state !== "pending") show(connection);
     if (!isNews) return;
@@ -101,23 +111,27 @@ function drawLive(loaded, { signal, go, retitle }) {
     },
   });
 
-  const again = (/** @type {Event} */ event) => {
-    event.preventDefault();
-    start();
-    go("/transfer/parties");
-  };
   writeBalance();
   redraw();
-  const { fromAccountId, toBeneficiaryId } = loaded;
+  again.addEventListener("click", (event) => {
+    event.preventDefault();
+    const { fromAccountId, toBeneficiaryId, centavos, concept = null, numericReference = null } = transfer;
+    const same = { fromAccountId, toBeneficiaryId, payee: about.payee, centavos, concept, numericReference };
+    startWith(isBack(stateOf(transfer)) ? same : {});
+    go("/transfer/parties");
+  });
+  writeBalance();
+  redraw();
   return [
     outcome,
     connection,
-    drawReceipt(loaded, { payee: payeeOf(toBeneficiaryId), account: accountOf(fromAccountId), status, balance }),
-    drawCep(loaded, { payee: payeeOf(toBeneficiaryId), account: accountOf(fromAccountId) }),
+    drawReceipt(loaded, { ...about, status, balance }),
+    cep,
     h(
       "p.acts",
-      h("a.button.main", { href: "#/transfer/parties", onClick: again }, t("receipt.again")),
-      h("a.button", { href: `#/history?account=${fromAccountId}` }, t("receipt.history")),
+      again,
+      shareButton(() => writeReceipt(transfer, stateOf(transfer), about.payee)),
+      h("a.button", { href: `#/history?account=${loaded.fromAccountId}` }, t("receipt.history")),
       button(t("receipt.print"), () => window.print()),
     ),
     drawIfFraud(),

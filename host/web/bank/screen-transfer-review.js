@@ -1,32 +1,27 @@
 // Transfer, step 3: everything once more, with the risk in words. Nothing is sent without this step, and the key that is
 // made here lets a transfer be tried again without being sent twice.
 
-/** @import { Caution, FullDraft, Screen, Tools, Verdict } from "./types.js" */
-import { button, focusOn, h, show } from "../shared/dom.js";
+/** @import { FullDraft, Screen, Tools, Verdict } from "./types.js" */
+import { button, h, show } from "../shared/dom.js";
 import { asProblem } from "../shared/problem.js";
-import { announce } from "./announce.js";
 import { confirmed } from "./dialog.js";
 import { fullDraft, isUnsettled, missingStep, resume, settle, start } from "./draft.js";
 import { loadDraft } from "./draft-loading.js";
-import { drawList, money, notice, number, pair, payeeName, problemNotice, skeleton, typeName } from "./drawing.js";
-import { tickField } from "./fields.js";
+import { money, notice, number, pair, payeeName, problemNotice, skeleton, typeName } from "./drawing.js";
 import { drawForm } from "./form.js";
+import { drawGate } from "./gate.js";
 import { accountOf, known } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { clearNudge } from "./nudges.js";
-import { pause } from "./pause.js";
-import { checkPayee, drawName } from "./payee-check.js";
+import { checkPayee } from "./payee-check.js";
 import { checkOf } from "./payee-names.js";
-import { drawPayeeNotice, drawPayeeWarnings, isDoubtful } from "./payee-warnings.js";
-import { answerTo, drawNotNow, drawQuestion, forgetAnswer } from "./purpose.js";
-import { reasons } from "./reasons.js";
+import { drawPayeeNotice } from "./payee-warnings.js";
 import { remittancePairs } from "./remittance.js";
 import { scoreRisk } from "./risk.js";
-import { drawRisk, keyOfRisk, summarised, summaryOf } from "./risk-notice.js";
+import { summaryOf } from "./risk-notice.js";
 import { userNow } from "./session.js";
 import { goCorrect, sendDraft } from "./transfer-sending.js";
-import { drawWarning } from "./warning.js";
-import { cautionOf, isFraud, isPaused, PAUSE_SECONDS } from "./warning-rules.js";
+import { findTwin } from "./twin.js";
 import { t } from "./words.js";
 
 /** @param {FullDraft} draft */
@@ -48,7 +43,6 @@ function drawFacts({ fromAccountId, payee, centavos, concept, numericReference }
         "p.acts",
         h("a", { href: "#/transfer/parties" }, t("review.change.parties")),
         h("a", { href: "#/transfer/amount" }, t("review.change.amount")),
-        h("a", { href: "#/transfer/schedule" }, t("review.schedule")),
       ),
   );
 }
@@ -89,95 +83,20 @@ function drawUnsettled(draft, tools) {
   ];
 }
 
-/** What must be in sight where the person says yes. @param {Verdict} verdict @param {Caution} caution @param {FullDraft} draft */
-function drawDoubts(verdict, caution, draft) {
-  const sentences = caution === "reasons" ? reasons(verdict, draft) : [];
-  return [drawPayeeNotice(draft.payee, known.payees), sentences.length > 0 && drawList(sentences)];
-}
-
-/** A medium risk, or a doubtful payee, is confirmed in a dialog that repeats why. @param {Verdict} verdict @param {Caution} caution @param {FullDraft} draft */
-function confirmDoubts(verdict, caution, draft) {
-  const { amount, name } = summaryOf(draft);
-  return confirmed({
-    title: t("confirm.title", { amount, name }),
-    about: [h("p", draft.payee.bankName, ", ", number(draft.payee.accountNumber)), drawDoubts(verdict, caution, draft)],
-    no: t("confirm.no"),
-    yes: t("confirm.yes", { amount }),
-    warns: true,
-  });
-}
-
-/** @param {Verdict} verdict @param {Caution} caution @param {FullDraft} draft @param {Pick<Tools, "go" | "redraw">} tools */
-function drawSending(verdict, caution, draft, tools) {
-  const isAsked = caution === "question";
-  const isCalm = caution === "none" || caution === "familiar";
-  const isHigh = verdict.level === "high";
-  const { purpose } = answerTo(draft) ?? {};
+/** @param {FullDraft} draft @param {Verdict} verdict @param {Pick<Tools, "go" | "redraw">} tools */
+function sendingOf(draft, { circumstances }, tools) {
   const faults = h("div.faults.send-faults");
-  const acknowledgment = tickField({
-    name: "acknowledged",
-    label: [
-      summarised(isCalm ? "review.acknowledge.familiar" : "review.acknowledge", draft),
-      drawPayeeWarnings(draft.payee, known.payees),
-    ],
-    check: (isTicked) => (isTicked ? "" : t("review.acknowledge.empty")),
-  });
-  /** @type {ReturnType<typeof pause> | null} */
-  let paused = null;
-  const form = drawForm({
+  return {
     name: "review",
-    fields: isHigh ? [acknowledgment] : [],
-    isDrafted: false,
-    confirm: async () => {
-      if (paused && !paused.mayGo()) return false;
-      // A warning that fits has been read already.
-      return isAsked || isCalm || isHigh || confirmDoubts(verdict, caution, draft);
-    },
-    send: () => sendDraft(draft, { ...tools, faults }, verdict.circumstances),
+    key: "confirm",
     submit: t("review.submit", summaryOf(draft)),
-    // Going back must be as easy as sending.
-    submitClass: isCalm ? "main" : null,
-    beside: isAsked
-      ? drawNotNow({ isMain: purpose !== undefined && isFraud(purpose) })
-      : h("a", { class: isCalm ? null : "button", href: "#/transfer/amount" }, t(isCalm ? "back" : "review.not")),
     busy: t("review.busy"),
+    back: "#/transfer/amount",
+    send: () => sendDraft(draft, { ...tools, faults }, circumstances),
     extra: h("p.hint", t("review.once")),
-  });
-  return { parts: [faults, form.element], form, hold: (/** @type {typeof paused} */ it) => (paused = it) };
-}
-
-/**
- * An unusual payment: the question, then the warning that fits the answer, with a pause before the riskiest.
- * @param {HTMLElement} below @param {Verdict} verdict @param {FullDraft} draft @param {Pick<Tools, "go" | "redraw" | "signal">} tools
- */
-function drawAsked(below, verdict, draft, tools) {
-  const ask = () => {
-    forgetAnswer();
-    show(
-      below,
-      drawQuestion(draft, () => warn({ isNew: true })),
-    );
+    faults,
+    beyond: h("p", h("a", { href: "#/transfer/schedule" }, t("review.schedule"))),
   };
-  const warn = ({ isNew = false } = {}) => {
-    const { purpose, at } = answerTo(draft) ?? {};
-    if (!purpose || at === undefined) return;
-    const sending = drawSending(verdict, "question", draft, tools);
-    const change = () => {
-      ask();
-      focusOn(below.querySelector("input"));
-    };
-    const warning = drawWarning(verdict, draft, purpose, change);
-    show(below, warning, sending.parts);
-    if (isNew) focusOn(warning.querySelector("h2"));
-    const held = sending.form.element.querySelector("button[type=submit]");
-    if (!isPaused(verdict, purpose) || !(held instanceof HTMLElement)) return;
-    const paused = pause(held, { endsAt: at + PAUSE_SECONDS * 1_000, signal: tools.signal });
-    sending.hold(paused);
-    held.closest(".acts")?.before(paused.element);
-    if (isNew) announce(paused.begins());
-  };
-  if (answerTo(draft)) warn();
-  else ask();
 }
 
 /** @param {HTMLElement} place @param {Tools} tools */
@@ -186,8 +105,7 @@ async function drawReview(place, { signal, go, redraw }) {
   if (!draft) return;
   const facts = h("div.flow");
   const below = h("div.flow", { "aria-busy": "true" });
-  const drawTop = () =>
-    show(facts, drawFacts(draft), drawPayeeNotice(draft.payee, known.payees), !isUnsettled() && drawName(draft.payee));
+  const drawTop = () => show(facts, drawFacts(draft), drawPayeeNotice(draft.payee, known.payees));
   drawTop();
   show(place, facts, below);
   if (!accountOf(draft.fromAccountId) || !known.payees) await loadDraft().catch(() => {});
@@ -202,14 +120,11 @@ async function drawReview(place, { signal, go, redraw }) {
   show(below, h("div", { role: "status" }, h("p", t("risk.asking"))), skeleton(2));
   try {
     const before = checkOf(draft.payee);
-    const [verdict] = await Promise.all([scoreRisk(draft, userNow()), checkPayee(draft.payee)]);
+    const [verdict, twin] = await Promise.all([scoreRisk(draft, userNow()), findTwin(draft), checkPayee(draft.payee)]);
     if (signal.aborted) return;
     // Not for nothing: the focus may be on one of its links.
     if (checkOf(draft.payee) !== before) drawTop();
-    const caution = cautionOf(verdict, isDoubtful(draft.payee, known.payees));
-    if (caution === "question") drawAsked(below, verdict, draft, { go, redraw, signal });
-    else show(below, drawRisk(verdict, caution, draft), drawSending(verdict, caution, draft, { go, redraw }).parts);
-    announce(t(`${keyOfRisk(verdict, caution)}.title`));
+    drawGate(below, { verdict, draft, act: sendingOf(draft, verdict, { go, redraw }), twin }, { signal });
   } catch (error) {
     const problem = asProblem(error);
     if (signal.aborted || problem.status === 401 || goCorrect(problem, go)) return;

@@ -8,10 +8,10 @@ import * as api from "./api.js";
 import { behaviour } from "./behaviour.js";
 import { claimDraft, draftNow, forgetTransfer, restoreDraft } from "./draft.js";
 import { inSandbox, knowProvider } from "./entrance.js";
-import { draftsNow, forgetDrafts, restoreDrafts } from "./form.js";
+import { claimDrafts, draftsNow, forgetDrafts, keepDrafts, restoreDrafts } from "./form.js";
 import { dropGrant, grantNow, isRenewable, renewGrant, resumeGrant } from "./grant.js";
 import { forgetJournal } from "./journal.js";
-import { claimKnown, forgetAll, forgetKept, loadHistory } from "./known.js";
+import { claimKnown, forgetAll, forgetKept, loadHistory, loadTerms } from "./known.js";
 import { loadProfile, restoreLook } from "./profile.js";
 import { hooks } from "./request.js";
 import { loadScorers } from "./scorers.js";
@@ -77,6 +77,8 @@ export function watchSession(listeners) {
   hooks.expired = () => {
     if (!isSigningIn) expire();
   };
+  window.addEventListener("pagehide", () => keepDrafts(user));
+  window.addEventListener("pageshow", ({ persisted }) => persisted && claimDrafts(user));
   watchDepartures(() => {
     const person = user ?? workOwner;
     if (person !== null && hasLeft(person)) forgetPerson("elsewhere");
@@ -195,7 +197,7 @@ function readClaims() {
   startTimers();
 }
 
-/** Starts a session: its user, their profile, and the models and history for when the connection breaks. */
+/** Starts a session: its user, their profile and terms, and the models and history for when the connection breaks. */
 async function start() {
   readClaims();
   if (workOwner !== null && workOwner !== user) forgetWork();
@@ -203,11 +205,12 @@ async function start() {
   if (user !== null) {
     claimDraft(user);
     claimKnown(user);
+    claimDrafts(user);
   }
   loadScorers();
   loadHistory();
   loadConsent().catch(() => {});
-  await Promise.race([loadProfile(), timeout(PROFILE_TIMEOUT_MS)]);
+  await Promise.race([Promise.all([loadProfile(), loadTerms()]), timeout(PROFILE_TIMEOUT_MS)]);
 }
 
 /** Signs in; throws the Problem when the bank does not accept the token. @param {string} text */

@@ -1,5 +1,6 @@
 // The form that searches a statement.
 
+/** @import { Child } from "../shared/dom.js" */
 /** @import { Filter } from "./types.js" */
 import { h } from "../shared/dom.js";
 import { isActive, noFilter } from "./statement-filter.js";
@@ -31,10 +32,11 @@ const date = (name, value) =>
   field(name, h("input", { type: "date", id: `filter-${name}`, name, value, max: dayKey(new Date()) }));
 
 /**
- * @param {Filter} filter what is looked for now @param {(filter: Filter) => unknown} search
+ * `extra` is what is rarely used, beside the filters.
+ * @param {Filter} filter what is looked for now @param {(filter: Filter) => unknown} search @param {Child} extra
  * @returns {HTMLFormElement}
  */
-export function drawSearch(filter, search) {
+export function drawSearch(filter, search, extra) {
   const { text, ...others } = filter;
   const clear = h("button.quiet", { type: "button", hidden: !isActive(filter) }, t("filter.clear"));
   const form = h(
@@ -65,6 +67,7 @@ export function drawSearch(filter, search) {
         date("from", filter.from),
         date("to", filter.to),
       ),
+      extra,
     ),
     h("p.acts", h("button.main", { type: "submit" }, t("filter.submit")), clear),
   );

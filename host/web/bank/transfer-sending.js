@@ -9,9 +9,9 @@ import { noteSent } from "./device.js";
 import { draftNow, dropKey, finish, isUnsettled, keyNow, setFault, settle, unsettle } from "./draft.js";
 import { problemNotice } from "./drawing.js";
 import { hooks } from "./form.js";
-import { accountOf, addTransfer, loadAccounts } from "./known.js";
+import { accountOf, addTransfer, known, loadAccounts } from "./known.js";
 import { writeMoney } from "./money.js";
-import { fieldFault, isOutcomeOpen } from "./problems.js";
+import { fieldFault, isOutcomeOpen, writeWait } from "./problems.js";
 import { forgetAnswer } from "./purpose.js";
 import { userNow } from "./session.js";
 import { t } from "./words.js";
@@ -46,10 +46,11 @@ export function goCorrect(problem, go) {
   const field = ofCode ?? error?.field;
   if (!field || !SCREEN_OF_FIELD[field]) return false;
   const available = accountOf(draftNow().fromAccountId)?.available ?? 0;
-  const text =
-    problem.code === "insufficient-funds"
-      ? t("fault.insufficient-funds", { available: writeMoney(available) })
-      : fieldFault(ofCode ? problem : error);
+  const cooling = known.terms?.coolingSeconds ?? 0;
+  let text = fieldFault(ofCode ? problem : error);
+  if (problem.code === "insufficient-funds") text = t("fault.insufficient-funds", { available: writeMoney(available) });
+  if (problem.code === "beneficiary-cooling" && cooling > 0)
+    text = t("fault.beneficiary-cooling.wait", { wait: writeWait(cooling) });
   setFault(field, text);
   go(SCREEN_OF_FIELD[field]);
   return true;

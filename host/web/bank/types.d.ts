@@ -42,12 +42,29 @@ export interface Payee extends Pick<answers.Beneficiary, "id" | "name" | "bankNa
 /** What a sender tells the payee. */
 export type Remittance = Required<Pick<answers.TransferRequest, "concept" | "numericReference">>;
 
-export type Transfer = InCentavos<answers.Transaction>;
+/** Where it went is kept with it; an older bank knows it of the payee only. */
+export type Transfer = InCentavos<answers.Transaction> & {
+  beneficiaryBank?: string | null;
+  beneficiaryAccountNumber?: string | null;
+};
 export type Schedule = InCentavos<answers.Schedule>;
 export type Entry = InCentavos<answers.Entry>;
 
 /** When to send a transfer, and what is known of the device that asks. */
 export type NewSchedule = Omit<answers.ScheduleRequest, keyof Parties | keyof Remittance | "amount">;
+
+/** What the next transfer is bound by, in centavos; a limit that is left out does not apply. */
+export interface Terms {
+  perTransfer?: number;
+  perDay?: number;
+  leftToday?: number;
+  /** How long a new payee has to wait. */
+  coolingSeconds?: number;
+  /** Whether a high risk has to be acknowledged, also of what is scheduled. */
+  riskEnforced?: boolean;
+  /** First digits of this bank's CLABEs. */
+  clabeInstitution?: string;
+}
 
 export interface TransferPage {
   transfers: Transfer[];
@@ -145,10 +162,10 @@ export type Circumstances = Pick<answers.TransferRequest, "isNewDevice" | "geolo
 export type Purpose = "call" | "purchase" | "offer" | "number" | "known" | "own" | "other";
 
 /**
- * How the page meets a payment: without remark, as one of those that the person makes, with the payee's warnings, with the
- * reasons why it is unusual, or with a question and a warning that fits the answer.
+ * How the page meets a payment: without remark, as one of those that the person makes, as the first one to somebody, with
+ * the payee's warnings, with the reasons why it is unusual, or with a question and a warning that fits the answer.
  */
-export type Caution = "none" | "familiar" | "doubts" | "reasons" | "question";
+export type Caution = "none" | "familiar" | "first" | "doubts" | "reasons" | "question";
 
 /** A transfer being prepared. */
 export interface Draft extends Remittance {
@@ -160,6 +177,8 @@ export interface Draft extends Remittance {
   /** The concept and the reference, likewise. */
   typedRemittance: { concept: string; numericReference: string } | null;
   payee: Payee | null;
+  /** Whether the person has said that it is for another day. */
+  isForLater: boolean;
   /** Its idempotency key. */
   key: string | null;
   /** Of the schedule that was made from it last. */
@@ -168,9 +187,10 @@ export interface Draft extends Remittance {
 
 /** A complete draft. */
 export type FullDraft = Remittance & {
-  [Name in keyof Omit<Draft, "key" | "schedule" | "typed" | "typedRemittance" | keyof Remittance>]: NonNullable<
-    Draft[Name]
-  >;
+  [Name in keyof Omit<
+    Draft,
+    "isForLater" | "key" | "schedule" | "typed" | "typedRemittance" | keyof Remittance
+  >]: NonNullable<Draft[Name]>;
 };
 
 export interface Answers {

@@ -32,6 +32,28 @@ export const PURPOSES = ["call", "purchase", "offer", "number", "known", "own", 
 /** Answers that are a well-known fraud in themselves. @type {Purpose[]} */
 const FRAUDS = ["call", "offer", "number"];
 
+/** Reasons that are true of everybody who begins, or who has a new telephone. */
+const COMMON = ["NEW_BENEFICIARY", "NEW_DEVICE", "LOW_HISTORY"];
+
+/**
+ * The reasons that say something of this payment. A short history never does, and a new device not of somebody who has
+ * not paid from any.
+ * @param {Pick<Verdict, "facts" | "factors">} verdict
+ */
+export const telling = ({ facts, factors }) =>
+  factors.filter((it) => it !== "LOW_HISTORY" && !(it === "NEW_DEVICE" && facts.num_past_transactions === 0));
+
+/** Whether anything but what everybody does at some time is unusual. @param {Pick<Verdict, "factors">} verdict */
+const isOdd = ({ factors }) => factors.some((it) => !COMMON.includes(it));
+
+/**
+ * Whether a warning is red, whatever the person answers: not for what everybody does at some time, and not beside the name
+ * that the payee's bank confirms.
+ * @param {Pick<Verdict, "factors" | "level" | "scoredBy">} verdict @param {boolean} isConfirmed
+ */
+export const isRed = (verdict, isConfirmed) =>
+  !isConfirmed && (verdict.scoredBy === "none" || (verdict.level === "high" && isOdd(verdict)));
+
 /** @param {RiskRequest} facts */
 const isSmall = (facts) => facts.amount <= SMALL_PESOS;
 
@@ -39,15 +61,18 @@ const isSmall = (facts) => facts.amount <= SMALL_PESOS;
 const isLarge = (facts) => !isSmall(facts) && facts.amount > LARGE_TIMES * facts.avg_transaction_amount;
 
 /**
- * A payment as this person makes them: from a device they know, either to somebody they have paid and no more than they
- * usually send, or a small one to somebody saved a while ago. It is not warned about, whatever the hour.
+ * A payment as this person makes them: a small one to somebody they have paid, or from a device they know, either to
+ * somebody they have paid and no more than they usually send, or a small one to somebody saved a while ago. It is not
+ * warned about, whatever the hour.
  * @param {Pick<Verdict, "facts" | "scoredBy">} verdict
  */
-export function isFamiliar({ facts, scoredBy }) {
-  if (facts.is_new_device || scoredBy === "none") return false;
+function isFamiliar({ facts, scoredBy }) {
+  if (scoredBy === "none") return false;
   const isPaid = facts.num_transactions_to_beneficiary > 0;
+  if (isPaid && isSmall(facts)) return true;
+  if (facts.is_new_device) return false;
   if (isPaid && facts.amount <= facts.avg_transaction_amount) return true;
-  return isSmall(facts) && (isPaid || (facts.beneficiary_saved_minutes ?? 0) >= SAVED_MINUTES);
+  return isSmall(facts) && (facts.beneficiary_saved_minutes ?? 0) >= SAVED_MINUTES;
 }
 
 /**
@@ -56,27 +81,28 @@ export function isFamiliar({ facts, scoredBy }) {
  * @param {RiskRequest} facts
  */
 const isRegular = (facts) =>
-  !facts.is_new_device &&
-  facts.num_transactions_to_beneficiary >= REGULAR_TIMES &&
-  facts.amount <= facts.max_transaction_amount;
+  facts.num_transactions_to_beneficiary >= REGULAR_TIMES && facts.amount <= facts.max_transaction_amount;
 
 /**
- * How a payment is met: not at all, with the reasons why it is unusual, or with a question and a warning that fits the
+ * How a payment is met: not at all, as the first one to somebody, with the reasons why it is unusual, or with a question and a warning that fits the
  * answer. `hasDoubts`: something about the payee's number or name does not fit.
- * @param {Pick<Verdict, "facts" | "scoredBy" | "level">} verdict @param {boolean} hasDoubts
+ * @param {Pick<Verdict, "facts" | "factors" | "scoredBy" | "level">} verdict @param {boolean} hasDoubts
  * @returns {Caution}
  */
 export function cautionOf(verdict, hasDoubts) {
   const { facts, level, scoredBy } = verdict;
   if (isFamiliar(verdict)) return hasDoubts ? "doubts" : "familiar";
   const isNew = facts.is_new_beneficiary;
+  // Where everybody begins: with something small to somebody new.
+  const isBeginner = facts.num_past_transactions < REGULAR_TIMES && scoredBy !== "none";
+  if (isBeginner && isNew && isSmall(facts) && !isOdd(verdict)) return hasDoubts ? "doubts" : "first";
   const isUnusual =
     level === "high" ||
     (isNew && isLarge(facts)) ||
     (level === "medium" && (isNew || isLarge(facts)) && !isSmall(facts)) ||
     (isNew && hasDoubts && !isSmall(facts));
   if (isUnusual && (scoredBy === "none" || !isRegular(facts))) return "question";
-  if (level === "low") return hasDoubts ? "doubts" : "none";
+  if (level === "low" || telling(verdict).length === 0) return hasDoubts ? "doubts" : "none";
   return "reasons";
 }
 
@@ -89,6 +115,9 @@ export function isPaused({ facts, level }, purpose) {
   if (FRAUDS.includes(purpose)) return true;
   return level === "high" && !isSmall(facts) && (facts.is_new_beneficiary || isLarge(facts));
 }
+
+/** Whether a payment is met without any warning. @param {Caution} caution */
+export const isCalm = (caution) => ["none", "familiar", "first"].includes(caution);
 
 /** Whether the answer is a fraud in itself. @param {Purpose} purpose */
 export const isFraud = (purpose) => FRAUDS.includes(purpose);

@@ -5,10 +5,11 @@
 import { button, h } from "../shared/dom.js";
 import { drawList, notice } from "./drawing.js";
 import { known } from "./known.js";
+import { isConfirmed } from "./payee-names.js";
 import { drawPayeeWarnings } from "./payee-warnings.js";
 import { reasons } from "./reasons.js";
 import { drawRiskDetails, summarised, summaryOf } from "./risk-notice.js";
-import { isFraud } from "./warning-rules.js";
+import { isFraud, isRed } from "./warning-rules.js";
 import { hasText, t } from "./words.js";
 
 /** The keys `key.1`, `key.2`, ... @param {string} key */
@@ -31,19 +32,23 @@ export function drawIfFraud({ isOpen = false } = {}) {
   );
 }
 
+/** Whether the answer, or else the payment, is met in red. @param {Verdict} verdict @param {FullDraft} draft @param {Purpose} purpose */
+export const isMetInRed = (verdict, { payee }, purpose) => isFraud(purpose) || isRed(verdict, isConfirmed(payee));
+
 /**
  * @param {Verdict} verdict @param {FullDraft} draft @param {Purpose} purpose
  * @param {() => void} change takes the answer back
  */
 export function drawWarning(verdict, draft, purpose, change) {
   const summary = summaryOf(draft);
-  const key = `warn.${purpose}`;
+  // An account that is in their name needs no dictating.
+  const key = purpose === "known" && isConfirmed(draft.payee) ? "warn.confirmed" : `warn.${purpose}`;
   const unusual = reasons(verdict, draft);
   return h(
     "section.risk.fitted",
     { "aria-labelledby": "risk-title" },
     notice(
-      isFraud(purpose) || verdict.level === "high" ? "bad" : "warn",
+      isMetInRed(verdict, draft, purpose) ? "bad" : "warn",
       h("h2", { id: "risk-title", tabindex: -1 }, t(`${key}.title`, summary)),
       drawList(keysOf(key).map((it) => summarised(it, draft))),
       h("p", h("strong", summarised(`${key}.now`, draft))),
