@@ -28,6 +28,7 @@ export function between(it) {
     await sender.reviews({ payee: "Luis Pérez", amount: "200" });
     await sender.sendsWhateverTheRisk();
     await sender.arrives("Transferencia enviada");
+    await sender.sees("ya tiene el dinero en su cuenta de Caudal");
     await receiver.sees("10,200.00");
     await receiver.sees(from.accountNumber.slice(-4));
     if (SHOTS) await receiver.page.screenshot({ path: `${SHOTS}/arrived-es.png`, fullPage: true });

@@ -121,6 +121,9 @@ export function knowOwnBank(code, name) {
   own = code ? { code, name } : null;
 }
 
+/** Whether a number is one of this bank's. @param {string} number */
+export const isOwnNumber = (number) => own !== null && /^\d{18}$/.test(number) && number.startsWith(own.code);
+
 /** The institution of a code, or null. @param {string} code */
 export function bankOf(code) {
   return own?.code === code ? own.name : (BANKS.get(code) ?? null);

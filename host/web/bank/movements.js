@@ -3,15 +3,20 @@
 /** @import { Child } from "../shared/dom.js" */
 /** @import { Movement, TransferState } from "./types.js" */
 import { h } from "../shared/dom.js";
+import { lastFour } from "./clabe.js";
 import { money, number, signedMoney } from "./drawing.js";
 import { reasonOf } from "./journal.js";
+import { known } from "./known.js";
 import { hasText, t } from "./words.js";
 
 /** @param {Movement} movement */
-export function nameOf({ entry: { type, beneficiaryName, payerName, payerBank } }) {
+export function nameOf({ entry: { type, beneficiaryName, payerName, payerAccountNumber, payerBank } }) {
   const name = beneficiaryName ?? payerName ?? payerBank ?? t("history.unnamed");
-  // Between two customers of this bank, once it says who sent it.
+  const other = beneficiaryName ?? payerAccountNumber;
+  if (known.accounts?.some(({ accountNumber }) => accountNumber === other)) return t("accounts.move");
+  // Between two customers of this bank: the name if the bank has verified it.
   if (type === "deposit" && payerName) return t("entry.received", { name });
+  if (type === "deposit" && other) return t("entry.deposit.from", { four: lastFour(other) });
   // A later ledger may have types that this page has no words for.
   return hasText(`entry.${type}`) ? t(`entry.${type}`, { name }) : t("entry.other");
 }

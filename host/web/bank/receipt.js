@@ -3,6 +3,7 @@
 /** @import { Account, Payee, Transfer, TransferState } from "./types.js" */
 import { button, h, show } from "../shared/dom.js";
 import { announce } from "./announce.js";
+import { isOwnNumber } from "./banks.js";
 import { lastFour } from "./clabe.js";
 import { moment, money, notice, number, pair, payeeName, typeName } from "./drawing.js";
 import { reasonOf } from "./journal.js";
@@ -16,11 +17,12 @@ import { t } from "./words.js";
 const MOODS = { completed: "good", pending: "info", failed: "bad", returned: "warn" };
 
 /** What has become of the transfer, and why. @param {Transfer} transfer @param {TransferState} state @param {string} name */
-export function drawOutcome({ id }, state, name) {
+export function drawOutcome({ id, beneficiaryAccountNumber }, state, name) {
+  const isWithin = state === "completed" && isOwnNumber(beneficiaryAccountNumber ?? "");
   const reason = state === "failed" || state === "returned" ? reasonOf(id) : null;
   return notice(
     MOODS[state],
-    h("p", t(`receipt.${state}`, { name })),
+    h("p", t(isWithin ? "receipt.within" : `receipt.${state}`, { name })),
     reason && h("p", t("receipt.reason", { reason })),
   );
 }

@@ -80,6 +80,7 @@ export default {
   "unsettled.discard.yes": "Yes, start another",
   "unsettled.discard.no": "No, keep this one",
   "receipt.completed.title": "Transfer sent",
+  "receipt.within": "{name} has the money in their account at Caudal.",
   "receipt.completed": "{name}’s bank has received the money and usually credits it within seconds.",
   "receipt.pending.title": "Transfer in progress",
   "receipt.pending": "The money has left your account and is on its way to {name}. This receipt updates by itself.",

@@ -78,6 +78,7 @@ export default {
   "unsettled.discard.yes": "Sí, empezar otra",
   "unsettled.discard.no": "No, seguir con esta",
   "receipt.completed.title": "Transferencia enviada",
+  "receipt.within": "{name} ya tiene el dinero en su cuenta de Caudal.",
   "receipt.completed": "El banco de {name} ya recibió el dinero y suele abonarlo en segundos.",
   "receipt.pending.title": "Transferencia en proceso",
   "receipt.pending": "El dinero salió de tu cuenta y va en camino a {name}. Este comprobante se actualiza solo.",

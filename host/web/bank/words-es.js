@@ -246,6 +246,7 @@ export default {
   "entry.opening": "Depósito de apertura",
   "entry.funding": "Depósito del banco",
   "entry.received": "Transferencia de {name}",
+  "entry.deposit.from": "Transferencia de la cuenta terminación {four}",
   "entry.deposit": "Transferencia recibida",
   "entry.reversal": "Transferencia recibida y después devuelta",
   "entry.transfer": "{name}",
