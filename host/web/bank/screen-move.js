@@ -23,7 +23,7 @@ export const canMove = (accounts) => accounts.length > 1 && accounts.some((it) =
 /** @param {Account[]} accounts @param {import("./types.js").Go} go */
 function drawMove(accounts, go) {
   if (!canMove(accounts))
-    return [notice("info", h("p", t("move.none"))), h("p", h("a", { href: "#/accounts" }, t("back")))];
+    return [notice("info", h("p", t("move.none"))), h("p", h("a", { href: "#/accounts" }, t("accounts.title")))];
   const open = accounts.filter((it) => !it.frozen);
   const options = (/** @type {Account[]} */ some) =>
     some.map((it) => ({ value: it.id, label: `${nameOf(it)}: ${writeMoney(it.available)}` }));
@@ -61,7 +61,7 @@ function drawMove(accounts, go) {
       go("/accounts", { replace: true });
     },
   });
-  return [h("p.lead", t("move.lead")), form.element, h("p", h("a", { href: "#/accounts" }, t("back")))];
+  return [h("p.lead", t("move.lead")), form.element, h("p", h("a", { href: "#/accounts" }, t("accounts.title")))];
 }
 
 /** @type {Screen} */

@@ -234,6 +234,7 @@ export interface BulkTransfer {
   /** As the header `Idempotency-Key` of a single transfer. Unique in the bulk. At most 255 characters. */
   idempotencyKey: string;
   fromAccountId: string;
+  /** Or of another account of the user's own, if the bank issued its number. */
   toBeneficiaryId: string;
   /** Exact: at most two decimals by value. */
   amount: number;
@@ -638,6 +639,7 @@ export interface History {
 export interface Hold {
   id: string;
   fromAccountId: string;
+  /** Or of another account of the user's own, if the bank issued its number. */
   toBeneficiaryId: string;
   /** Exact: at most two decimals by value. */
   amount: number;
@@ -652,6 +654,7 @@ export interface Hold {
 /** Money to set aside for a transfer. */
 export interface HoldRequest {
   fromAccountId: string;
+  /** Or of another account of the user's own, if the bank issued its number. */
   toBeneficiaryId: string;
   /** Exact: at most two decimals by value. */
   amount: number;
@@ -1191,6 +1194,7 @@ export interface Sandbox {
 export interface Schedule {
   id: string;
   fromAccountId: string;
+  /** Or of another account of the user's own, if the bank issued its number. */
   toBeneficiaryId: string;
   /** Exact: at most two decimals by value. */
   amount: number;
@@ -1221,6 +1225,7 @@ export interface Schedule {
 /** A transfer to send on a date, or again and again. It is sent from 9:00 in Mexico City, whose dates these are. `isNewDevice` and `geolocationChanged` count for the risk of the occurrences until one was sent. */
 export interface ScheduleRequest {
   fromAccountId: string;
+  /** Or of another account of the user's own, if the bank issued its number. */
   toBeneficiaryId: string;
   /** Exact: at most two decimals by value. */
   amount: number;
@@ -1393,6 +1398,22 @@ export interface StpReceipt {
   mensaje: "recibido";
 }
 
+/** What the user's next transfer is bound by. A limit that is left out does not apply. */
+export interface Terms {
+  perTransfer?: number;
+  perDay?: number;
+  /** Sent today, by Mexico City time, from all accounts. */
+  sentToday: number;
+  /** What the limit of a day leaves for the rest of it. */
+  leftToday?: number;
+  /** How long a new beneficiary has to wait. */
+  coolingSeconds: number;
+  /** Whether a high risk has to be acknowledged. */
+  riskEnforced: boolean;
+  /** First digits of the CLABEs that this bank issues, if it does. */
+  clabeInstitution?: string;
+}
+
 /** A bearer token. */
 export interface Token {
   token: string;
@@ -1424,9 +1445,12 @@ export interface Traffic {
 export interface Transaction {
   id: string;
   fromAccountId: string;
-  /** Null if the beneficiary was deleted, and for incoming money. */
+  /** As sent, even if the beneficiary was deleted since. */
   toBeneficiaryId: string | null;
   beneficiaryName: string | null;
+  /** As it was at the time of the transfer, like the name. */
+  beneficiaryAccountNumber?: string;
+  beneficiaryBank?: string;
   amount: number;
   status: "pending" | "completed" | "failed";
   speiReference?: string;
@@ -1465,6 +1489,7 @@ export interface TransferEvent {
 /** A transfer to make. */
 export interface TransferRequest {
   fromAccountId: string;
+  /** Or of another account of the user's own, if the bank issued its number. */
   toBeneficiaryId: string;
   /** Exact: at most two decimals by value. */
   amount: number;
