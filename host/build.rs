@@ -61,10 +61,7 @@ fn embed(code: &mut String, output: &Path, constant: &str, served: &[(String, Ve
     for (name, bytes) in served {
         let plain = folder.join(name);
         fs::write(&plain, bytes)?;
-        // Without a time or name, so that each build writes the same.
-        let mut encoder = GzBuilder::new().write(Vec::new(), Compression::best());
-        encoder.write_all(bytes)?;
-        let gzip = encoder.finish()?;
+        let gzip = compressed(bytes, constant == "ASSETS")?;
         let compressed = folder.join(format!("{name}.gz"));
         fs::write(&compressed, &gzip)?;
         // Images are compressed already.
@@ -74,6 +71,18 @@ fn embed(code: &mut String, output: &Path, constant: &str, served: &[(String, Ve
     }
     code.push_str("];\n");
     Ok(())
+}
+
+/// Without a time or name, so that each build writes the same. `thoroughly` saves a twentieth and takes seconds.
+fn compressed(bytes: &[u8], thoroughly: bool) -> io::Result<Vec<u8>> {
+    if thoroughly {
+        let mut gzip = Vec::new();
+        zopfli::compress(zopfli::Options::default(), zopfli::Format::Gzip, bytes, &mut gzip)?;
+        return Ok(gzip);
+    }
+    let mut encoder = GzBuilder::new().write(Vec::new(), Compression::best());
+    encoder.write_all(bytes)?;
+    encoder.finish()
 }
 
 fn files(folder: &Path, extensions: &[&str]) -> io::Result<Vec<PathBuf>> {

@@ -81,7 +81,7 @@ fn hrefs<'a>(page: &'a str, attribute: &'a str) -> impl Iterator<Item = &'a str>
     lines.filter_map(|line| line.split_once("href=\"/bank/")?.1.split_once('"').map(|(name, _)| name))
 }
 
-/// Without comments that begin a line, which is where all of them are, and without empty lines.
+/// Without comments that begin a line, which is where all of them are, without indentation and empty lines.
 fn without_comments(text: &str) -> String {
     let mut kept = String::new();
     let mut is_inside = false;
@@ -92,7 +92,8 @@ fn without_comments(text: &str) -> String {
             is_inside = end.is_none();
             rest = end.map_or("", |(_, after)| after);
         }
-        if !rest.trim().is_empty() && !rest.trim_start().starts_with("//") {
+        let rest = rest.trim_start();
+        if !rest.is_empty() && !rest.starts_with("//") {
             kept.push_str(rest);
             kept.push('\n');
         }
@@ -148,6 +149,11 @@ impl Bundled {
                     statement.push_str(lines.next().ok_or("an import has no end")?);
                 }
                 body.push_str(&self.import(path, &statement)?);
+            } else if line.matches('`').count() % 2 == 1 {
+                return Err(format!(
+                    "{}: a template of several lines would lose its indentation: {line}",
+                    path.display()
+                ));
             } else if let Some(value) = line.strip_prefix("export default ") {
                 exports.push("default: $default".to_owned());
                 writeln!(body, "const $default = {value}").ok();

@@ -6,7 +6,7 @@ use serde_json::json;
 use sqlx::PgPool;
 use time::Duration;
 
-use crate::harness::{CLABE, Options, PAYEE_CLABE, TestApp, refused};
+use crate::harness::{CLABE, Client, Options, PAYEE_CLABE, TestApp, refused};
 use crate::rules::deploy_hostile;
 
 async fn app(db: PgPool, per_transfer: Option<i64>, per_day: Option<i64>) -> TestApp {
@@ -33,6 +33,10 @@ async fn a_users_own_limits_replace_the_default(db: PgPool) {
     for _ in 0..2 {
         ana.transfer(&from, &to, "100").await.assert_status(200);
     }
+    let terms = async |user: &Client| user.get("/api/ledger/terms").await.assert_status(200).json();
+    let want = json!({"perTransfer": 100.0, "perDay": 250.0, "sentToday": 200.0, "leftToday": 50.0, "coolingSeconds": 0,
+        "riskEnforced": false, "clabeInstitution": "999"});
+    assert_eq!(terms(&ana).await, want);
     refused(&app, ana.transfer(&from, &to, "50.01"), 400, "limit-exceeded", None).await;
     // Another account of hers shares the limit.
     let other = ana.open_account("2").await;
@@ -41,6 +45,7 @@ async fn a_users_own_limits_replace_the_default(db: PgPool) {
     let (theirs, payee) = luis.account_and_payee().await;
     app.write("update app_user set per_transfer_limit = 5000, per_day_limit = 900000 where owner = 'luis'").await;
     refused(&app, luis.transfer(&theirs, &payee, "50.01"), 400, "limit-exceeded", None).await;
+    assert_eq!((&terms(&luis).await["perDay"], &terms(&luis).await["leftToday"]), (&json!(9_000.0), &json!(9_000.0)));
     for _ in 0..8 {
         luis.transfer(&theirs, &payee, "50").await.assert_status(200);
     }

@@ -104,8 +104,13 @@ async fn a_list_longer_than_a_page_is_streamed_completely(db: PgPool) {
         let fill = "insert into beneficiary select gen_random_uuid(), 'ana', 'n' || n, null, '1', 'b', false, \
             '2026-01-01'::timestamptz + n / 7 * interval '1 second' from generate_series(1, $1) n";
         sqlx::query(fill).bind(count).execute(&app.db).await.unwrap();
-        let listed = ana.get("/api/ledger/beneficiaries").await;
-        let listed = listed.assert_status(200).json();
+        let plain = ana.get("/api/ledger/beneficiaries").await;
+        let listed = plain.assert_status(200).json();
+        let gzip = ana.with("accept-encoding", "gzip");
+        let packed = gzip.get("/api/ledger/beneficiaries").await;
+        assert_eq!(packed.header("content-encoding"), Some("gzip"));
+        assert!(packed.bytes.len() * 4 < plain.bytes.len(), "{} of {}", packed.bytes.len(), plain.bytes.len());
+        assert_eq!(gzip.get("/api/ledger/accounts").await.header("content-encoding"), None, "which is short");
         let mut names: Vec<_> = listed.as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect();
         assert_eq!(names.len(), count as usize);
         names.sort_unstable();

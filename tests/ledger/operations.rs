@@ -190,6 +190,20 @@ fn only_an_issued_number_is_on_us_and_only_where_that_is_on() {
     );
 }
 
+/// Else the order of events would depend on where a reader begins.
+#[test]
+fn moments_grow_along_a_chain_whatever_its_batches_touch() {
+    let issued = SANDBOX_RANGE.pick(3);
+    let mut state = funded();
+    state.payees.get_mut(&payee(0)).unwrap().number = issued.to_string();
+    state.issued.insert(issued, account(2));
+    state.balances.get_mut(&(SPEI_ACCOUNT, STRIPE)).unwrap().moment = 50;
+    for (number, moment) in [(2, 51), (3, 52)] {
+        let (batch, _) = apply(&mut state, &[Command::Transfer(order(number, 10))], &ON_US, &lenient());
+        assert_eq!((batch.transfers[0].rail, batch.moment), (Some(RailName::OnUs), moment));
+    }
+}
+
 #[test]
 fn a_number_is_issued_once() {
     let open = |id, owner: &str| {

@@ -5,7 +5,7 @@
 const BOM = "\ufeff";
 
 /** The characters that begin a formula, in any width; after spaces, controls and quotes, which spreadsheets drop. */
-const FORMULA = /^[\p{Z}\p{C}"'`´‘’“”]*[=+\-@\u2212＝＋－＠]/u;
+const FORMULA = /^[\p{Z}\p{C}"'\u0060´‘’“”]*[=+\-@\u2212＝＋－＠]/u;
 /** The same after what another spreadsheet takes for the end of a cell. */
 const LATER_FORMULA = /([,;|:]["'\s]*)(?=[=+\-@＝＋－＠])/gu;
 

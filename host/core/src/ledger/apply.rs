@@ -71,8 +71,13 @@ impl Run<'_> {
         Some(Read { payee, per_transfer_limit, per_day_limit })
     }
 
-    /// Puts the batch after every one that it rests on.
+    /// Puts the batch after every one that it rests on, and after the one before it in its chain, whose last batch the writer's
+    /// own stripe remembers.
     fn placed(mut self) -> Batch {
+        let own = (SPEI_ACCOUNT, self.context.stripe);
+        if !self.batch.is_empty() && !self.batch.balances.contains_key(&own) {
+            self.rest_on(own);
+        }
         let before = self.batch.balances.values().map(|change| change.before.moment);
         // Only somebody who writes to the database can reach the end of the numbers.
         let moment = before.chain([self.batch.moment]).max().unwrap_or_default().wrapping_add(1);
