@@ -139,7 +139,7 @@ export function doubts(stage) {
     for (const [text, mood, said] of [
       ["01218000464305124", "plain", "17 de los 18 dígitos de una CLABE."],
       [NOWHERE, "warn", "No reconocemos el banco de esta CLABE (clave 998)."],
-      ["646180110400000008", "warn", "parece tener un dígito equivocado"],
+      ["646180110400000008", "warn", "tiene un dígito equivocado"],
       ["cuenta de Luis 7", "warn", "No parece una CLABE"],
       ["5512345678", "plain", "Parece un número de celular"],
       [PAYEE.accountNumber, "good", "CLABE de BBVA"],

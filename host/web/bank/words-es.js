@@ -119,7 +119,7 @@ export default {
   "number.short": "{count} de los 18 dígitos de una CLABE.",
   "number.clabe.bank": "CLABE de {bank}. El formato es correcto.",
   "number.clabe.wrong":
-    "A esta CLABE le falla un dígito, así que no existe ninguna cuenta con ella. Compárala con la que te dieron.",
+    "Esta CLABE tiene un dígito equivocado, así que ninguna cuenta puede tenerla. Compárala con la que te dieron.",
   "number.card": "Parece un número de tarjeta. Solo puedes transferir a tarjetas de débito.",
   "number.phone": "Parece un número de celular.",
   "number.other": "No parece una CLABE, una tarjeta de débito ni un celular. Revísalo.",
