@@ -159,7 +159,7 @@ async fn what_is_altered_while_it_is_carried_out_is_not_put_on_record(db: PgPool
         {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let forged = "update approval set action = jsonb_set(action::jsonb, '{accountId}', to_jsonb($1))::text, proposed_by = 'luis'";
+        let forged = "update approval set action = jsonb_set(action::jsonb, '{accountId}', to_jsonb($1))::text, proposed_by = 'luis' where executed_at is null";
         sqlx::query(forged).bind(&account).execute(&mut *attacker).await.unwrap();
         attacker.commit().await.unwrap();
     };

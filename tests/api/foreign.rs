@@ -179,7 +179,7 @@ impl Scene {
             ("POST", "/api/analytics/events") => {
                 of_ana(json!({"eventType": "opened", "screen": "home", "timestamp": "2026-11-21T18:00:00Z"}))
             }
-            ("GET", "/api/analytics/consent" | "/api/profile/accessibility") => {
+            ("GET", "/api/ledger/terms" | "/api/analytics/consent" | "/api/profile/accessibility") => {
                 vec![own(path, None), own(format!("{path}?userId=ana&user=ana"), None)]
             }
             ("PUT", "/api/analytics/consent") => of_ana(json!({"granted": false})),

@@ -21,7 +21,7 @@ async fn a_transfer_completes_and_the_balance_reflects_it(db: PgPool) {
     let made = answer.json();
     let want = json!({
         "id": made["id"], "fromAccountId": from, "toBeneficiaryId": to, "beneficiaryName": "Luis Pérez", "amount": 1500.5,
-        "status": "completed", "speiReference": made["speiReference"], "createdAt": "2026-11-21T18:00:00.000Z",
+        "beneficiaryAccountNumber": PAYEE_CLABE, "beneficiaryBank": "BBVA", "status": "completed", "speiReference": made["speiReference"], "createdAt": "2026-11-21T18:00:00.000Z",
     });
     assert_eq!(made, want);
     let reference = made["speiReference"].as_str().unwrap();
