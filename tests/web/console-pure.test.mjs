@@ -30,7 +30,7 @@ test("shares are written with their interval, and percent signs follow the numbe
   assert.deepEqual([share(0.5), share(1), percent(5)], ["50.0%", "100%", "5%"]);
 });
 
-test("a jump after a change is told from chance, and its numbers are said", () => {
+test("a jump after a change is distinguished from chance, and reported with its figures", () => {
   const from = "2026-11-24T10:00:00Z";
   const traffic = (highs, times) => ({
     from,

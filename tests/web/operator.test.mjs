@@ -297,7 +297,7 @@ step("a second operator reads the action and approves or rejects it; the first o
   assert.equal((await deployed("risk")).champion, first);
   await eva.page.close();
   await ops.shows(/Nothing is waiting for a second operator/, "#approvals");
-  // What the first operator was told is over.
+  // The first operator's notice has ended.
   await ops.page.waitForFunction(() => document.querySelector("#notice").innerText === "");
   const headers = { authorization: `Bearer ${ops.token(SCOPE)}`, "content-type": "application/json" };
   const body = JSON.stringify({ perTransfer: 900_000, reason: "a house" });

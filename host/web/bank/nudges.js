@@ -45,7 +45,7 @@ export function clearNudge() {
   shown?.remove();
 }
 
-/** Brings an offer that is out of sight, or was among earlier errors, to where the person is told of errors. @param {HTMLElement} place */
+/** Moves an offer that is out of sight, or that stood among earlier errors, to the present errors. @param {HTMLElement} place */
 export function bringNudge(place) {
   if (offer === null || shown === null) return;
   if (!shown.isConnected || shown.getBoundingClientRect().top > window.innerHeight) place.append(shown);

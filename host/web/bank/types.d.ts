@@ -42,29 +42,15 @@ export interface Payee extends Pick<answers.Beneficiary, "id" | "name" | "bankNa
 /** What a sender tells the payee. */
 export type Remittance = Required<Pick<answers.TransferRequest, "concept" | "numericReference">>;
 
-/** Where it went is kept with it; an older bank knows it of the payee only. */
-export type Transfer = InCentavos<answers.Transaction> & {
-  beneficiaryBank?: string | null;
-  beneficiaryAccountNumber?: string | null;
-};
+export type Transfer = InCentavos<answers.Transaction>;
 export type Schedule = InCentavos<answers.Schedule>;
 export type Entry = InCentavos<answers.Entry>;
 
 /** When to send a transfer, and what is known of the device that asks. */
 export type NewSchedule = Omit<answers.ScheduleRequest, keyof Parties | keyof Remittance | "amount">;
 
-/** What the next transfer is bound by, in centavos; a limit that is left out does not apply. */
-export interface Terms {
-  perTransfer?: number;
-  perDay?: number;
-  leftToday?: number;
-  /** How long a new payee has to wait. */
-  coolingSeconds?: number;
-  /** Whether a high risk has to be acknowledged, also of what is scheduled. */
-  riskEnforced?: boolean;
-  /** First digits of this bank's CLABEs. */
-  clabeInstitution?: string;
-}
+/** The limits and waiting times of the next transfer, in centavos. */
+export type Terms = Omit<answers.Terms, "sentToday">;
 
 export interface TransferPage {
   transfers: Transfer[];

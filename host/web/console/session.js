@@ -88,7 +88,7 @@ function signInAgain(failure) {
       resolve(signedIn && api.tokenNow() !== before);
     },
   });
-  // Whoever passes by in the meantime sees nothing.
+  // Meanwhile the page is hidden from passers-by.
   dialog.classList.toggle("locked", failure !== undefined);
   dialog.querySelector("[data-ending]")?.remove();
   asked = {
