@@ -3,9 +3,11 @@
 use caudal::domain::model::ModelKind;
 use serde_json::{Value, json};
 use sqlx::PgPool;
+use time::Duration;
 
 use crate::admin::{serving, version};
 use crate::harness::{Answer, Client, TestApp, hostile_of, refused};
+use crate::rollout::until;
 use crate::swap::register;
 
 const ROLLBACK: &str = "/admin/models/risk/rollback";
@@ -179,4 +181,30 @@ async fn if_match_is_a_list_of_exact_tags_or_a_star(db: PgPool) {
         let done = ops.with("if-match", seen).put(DEPLOYMENT, change.clone()).await;
         assert_eq!(done.assert_status(200).json()["epoch"], epoch, "{seen}");
     }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn the_champion_before_is_a_shadow_for_a_day_and_a_rollback_returns_to_it(db: PgPool) {
+    let app = TestApp::new(db).await;
+    let _follower = app.follow().await;
+    let (ops, first, second) = first_deployed(&app).await;
+    let change = json!({"champion": second, "shadows": [first], "reason": "better"});
+    ops.with("if-match", "\"1\"").put(DEPLOYMENT, change).await.assert_status(200);
+    serving(&ops, "risk", 2, &second).await;
+    assert_eq!(ops.get(DEPLOYMENT).await.assert_status(200).json()["rollback_to"], json!(first));
+    let back = ops.with("if-match", "\"2\"").post(ROLLBACK, naming(&second, &first)).await.assert_status(200).json();
+    assert_eq!((&back["champion"], &back["shadows"]), (&json!(first), &json!([])));
+    serving(&ops, "risk", 3, &first).await;
+
+    let champion = json!({"champion": second, "shadows": [first], "reason": "again", "despite_setback": second});
+    ops.with("if-match", "\"3\"").put(DEPLOYMENT, champion).await.assert_status(200);
+    serving(&ops, "risk", 4, &second).await;
+    app.clock.advance(Duration::hours(24) - Duration::SECOND);
+    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    assert_eq!(app.epoch(ModelKind::Risk), 4, "the day is not over");
+    app.clock.advance(Duration::SECOND);
+    until(async || json!(app.epoch(ModelKind::Risk)), |it| *it == 5).await;
+    let now = app.operator(Some("models:admin")).get(DEPLOYMENT).await.assert_status(200).json();
+    assert_eq!((&now["champion"], &now["shadows"]), (&json!(second), &json!([])));
+    assert_eq!(now["changed_by"], "automatic");
 }

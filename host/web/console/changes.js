@@ -3,7 +3,7 @@
 
 /** @import { Canary, Change, Deployment, NumberField, Seen } from "./types.js" */
 import * as api from "./api.js";
-import { kindOf, setbackOf } from "./kinds.js";
+import { kindOf, SHADOWS_MAX, setbackOf } from "./kinds.js";
 import { abortRollout, pauseRollout, resumeRollout, startRollout } from "./rollout-changes.js";
 import { list, percent } from "./words.js";
 
@@ -69,9 +69,10 @@ const isProven = (now, version, { past, report }) =>
   report?.challengers.some((it) => it.version === version && it.compared > 0);
 
 /** @param {Deployment} now @param {string} version @param {Seen} seen @returns {Change} */
-function promote(now, version, seen) {
+function promote(now, version, seen, keeps = true) {
   const { request, hasChallengers } = kindOf(now.kind);
   const rest = others(now, version);
+  const kept = keeps && hasChallengers && rest.shadows.length < SHADOWS_MAX ? now.champion : null;
   const setback = setbackOf(version, now);
   const isUnproven = hasChallengers && !isProven(now, version, seen);
   const scope = rest.canary ? ", except those of the canary’s users" : hasChallengers ? "" : ", for all users at once";
@@ -98,11 +99,15 @@ function promote(now, version, seen) {
         now.canary?.version === version && `${version} is no longer the canary: it answers everyone.`,
         now.shadows.includes(version) && `${version} is no longer a shadow.`,
         rest.canary && `${rest.canary.version} remains the canary for ${percent(rest.canary.percent)} of users.`,
+        kept && `For a day it is also a shadow: you see what it would have answered.`,
         rest.shadows.length > 0 &&
           `${list(rest.shadows)} will be compared with it, as shadow${s(rest.shadows.length)}.`,
         IN_FLIGHT,
       ),
-    send: (_, reason) => put(now, { champion: version, ...rest }, reason),
+    send: (_, reason) => {
+      const shadows = kept ? [...rest.shadows, kept] : rest.shadows;
+      return put(now, { champion: version, ...rest, shadows }, reason);
+    },
     done: () => `${version} is the champion.`,
   };
 }
@@ -241,7 +246,9 @@ export function effectsOf({ versions, rollout }, now, seen) {
   }
   const { champion, canary, shadows, endsCanary } = versions;
   if (champion === now.champion) return canary ? CHANGES.canary(now, canary.version, seen).effects(canary) : [];
-  const promoted = promote({ ...now, canary, shadows }, champion, seen).effects({});
+  const others = shadows.filter((/** @type {string} */ it) => it !== now.champion);
+  const isKept = others.length < shadows.length;
+  const promoted = promote({ ...now, canary, shadows: others }, champion, seen, isKept).effects({});
   return [...promoted, ...sentences(endsCanary && `${endsCanary} is no longer the canary and serves no traffic.`)];
 }
 

@@ -260,7 +260,9 @@ async fn plan(
         check_release(field, version, next.minimum_release.as_deref())?;
     }
     catalog::check(&next).map_err(|(field, detail)| unprocessable(field, "not-allowed", detail))?;
-    require_signatures(db, &app.settings.model_keys, [next.champion].into_iter().chain(next.challengers())).await?;
+    // The champion may become a shadow as it is.
+    let new = next.challengers().filter(|it| *it != catalog.deployed.champion);
+    require_signatures(db, &app.settings.model_keys, [next.champion].into_iter().chain(new)).await?;
     Ok(next)
 }
 

@@ -6,6 +6,7 @@ use crate::db::components::{self, Component};
 use crate::db::deployments::{self, Deployment};
 use crate::domain::model::{Digest, ModelKind, is_older};
 use crate::models::deploying::built_in::built_in;
+use crate::models::deploying::kept::kept;
 use crate::models::deploying::setback::{Setback, setbacks};
 use crate::sealing::ChainKey;
 
@@ -71,10 +72,15 @@ impl Catalog {
     /// challenger. Without any it is the champion itself, and a rollback only ends the trial.
     pub fn rollback_target(&self) -> Digest {
         let Deployment { kind, champion, previous, .. } = self.deployed;
-        let is_on_trial = |version: &Digest| self.deployed.has_challenger(*version);
+        let is_on_trial = |version: &Digest| self.is_on_trial(*version);
         let served = self.history.iter().filter(|it| it.served_at.is_some()).map(|it| it.champion);
         let before = served.filter(|it| *it != champion).chain([built_in(kind)]);
         [previous].into_iter().chain(before).find(|it| !is_on_trial(it)).unwrap_or(champion)
+    }
+
+    /// The champion before is not, for as long as it is kept.
+    pub(super) fn is_on_trial(&self, version: Digest) -> bool {
+        self.deployed.has_challenger(version) && kept(&self.history).is_none_or(|(it, _)| it != version)
     }
 
     /// The newest first.
@@ -104,6 +110,11 @@ pub fn with_champion(it: Deployment, champion: Digest, has_fallback: bool) -> De
         return it;
     }
     Deployment { champion, has_fallback, previous: built_in(it.kind), ..it }
+}
+
+/// The shadows once the champion is replaced: it becomes one if there is room.
+pub(super) fn shadows_after(deployed: &Deployment) -> Vec<Digest> {
+    deployed.shadows.iter().copied().chain([deployed.champion]).take(SHADOWS_MAX).collect()
 }
 
 /// # Errors

@@ -2,6 +2,7 @@
 
 pub mod built_in;
 pub mod catalog;
+mod kept;
 mod loading;
 mod reporter;
 pub mod rollback;

@@ -81,7 +81,7 @@ impl Rollback {
         if catalog.deployed.champion != self.from {
             return Some(RolledBack::NotChampion);
         }
-        if catalog.deployed.has_challenger(self.to) {
+        if catalog.is_on_trial(self.to) {
             return Some(RolledBack::Challenger);
         }
         if catalog.rollback_target() != self.to {

@@ -22,7 +22,7 @@ use crate::domain::approval::{Person, State};
 use crate::domain::model::{Digest, ModelKind};
 use crate::domain::rollout::{Rollout, RolloutState, WHOLE};
 use crate::metrics::Metrics;
-use crate::models::deploying::catalog::{present, with_champion};
+use crate::models::deploying::catalog::{present, shadows_after, with_champion};
 use crate::models::deploying::loading::DATABASE_TIME_MAX;
 use crate::models::observing::evidence::{Evidence, Judgment};
 use crate::sealing::ChainKey;
@@ -254,7 +254,8 @@ impl Rollouts<'_> {
         let reason = step_reason(&after, Some(evidence));
         let next = deployed.next(&reason, ROLLOUT, now);
         let next = if percent == WHOLE {
-            with_champion(Deployment { canary: None, ..next }, rollout.canary, true)
+            let shadows = shadows_after(deployed);
+            with_champion(Deployment { canary: None, shadows, ..next }, rollout.canary, true)
         } else {
             Deployment { canary: Some(Canary::from(&after)), ..next }
         };
@@ -280,7 +281,7 @@ impl Rollouts<'_> {
             despite_setback: rollout.despite_setback.then(|| champion.clone()),
             champion,
             canary: None,
-            shadows: deployed.shadows.iter().filter_map(|digest| name(*digest)).collect(),
+            shadows: shadows_after(deployed).into_iter().filter_map(name).collect(),
             minimum_release: None,
             ends_canary: None,
         };

@@ -111,8 +111,13 @@ impl Swapper {
             swapper.components.keep(result);
         }
         let mut tasks = JoinSet::new();
-        for duty in [Duty::Comparisons, Duty::Traffic(TrafficWriter::default()), Duty::Rollouts, Duty::Report(reporter)]
-        {
+        for duty in [
+            Duty::Comparisons,
+            Duty::Traffic(TrafficWriter::default()),
+            Duty::Rollouts,
+            Duty::Kept,
+            Duty::Report(reporter),
+        ] {
             tasks.spawn(Arc::clone(&of_tasks).attend(duty));
         }
         tasks.spawn(swapper.follow(listener, results_of));

@@ -11,6 +11,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::clock::Clock;
 use crate::domain::model::Digest;
+use crate::models::deploying::kept;
 use crate::models::deploying::reporter::Reporter;
 use crate::models::deploying::rollout::Rollouts;
 use crate::models::deploying::traffic_writer::TrafficWriter;
@@ -28,6 +29,8 @@ pub(super) enum Duty {
     /// Stores what the versions did.
     Traffic(TrafficWriter),
     Rollouts,
+    /// Removes former champions that have been shadows for a day.
+    Kept,
     /// Tells operators what serves, whenever this host has looked.
     Report(Reporter),
 }
@@ -38,6 +41,7 @@ impl Duty {
             Self::Comparisons => "comparisons",
             Self::Traffic(_) => "traffic",
             Self::Rollouts => "rollouts",
+            Self::Kept => "kept",
             Self::Report(_) => "report",
         }
     }
@@ -89,6 +93,7 @@ impl Upkeep {
                 let approval_lifetime = *approval_lifetime;
                 Rollouts { key, approval_lifetime, clock, metrics: models.metrics() }.settle(db).await
             }
+            Duty::Kept => kept::settle(db, key, clock).await,
             Duty::Report(reporter) => reporter.report(db, models).await,
         }
     }
