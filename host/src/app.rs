@@ -132,6 +132,8 @@ pub struct Settings {
     pub operator_clients: Vec<String>,
     /// How the bank page signs people in, if it does.
     pub sign_in: Option<SignIn>,
+    /// How the console signs operators in, if it does.
+    pub console_sign_in: Option<SignIn>,
     /// Whether users may type the number of a new account.
     pub typed_numbers: bool,
     /// `Host` names that the assistance listener accepts, without port, in lower case.
@@ -151,7 +153,7 @@ pub struct ApprovalPolicy {
     pub limit: Money,
 }
 
-/// The bank page as a client of the OpenID provider.
+/// A page as a client of the OpenID provider.
 #[derive(Debug, Clone)]
 pub struct SignIn {
     pub issuer: String,

@@ -233,6 +233,7 @@ impl TestApp {
             approvals: options.approvals,
             operator_clients: options.operator_clients,
             sign_in: options.sign_in,
+            console_sign_in: None,
             typed_numbers: options.typed_numbers,
             assist_hosts: vec!["localhost".to_owned()],
             published: options.published,

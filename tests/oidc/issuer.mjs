@@ -1,11 +1,13 @@
-// A real OpenID provider with one public client, and a login that believes any user name.
+// A real OpenID provider with two public clients, and a login that believes any user name.
 
 import "./older.mjs";
 
 import Provider, { interactionPolicy } from "oidc-provider";
 
 /** The scopes of the service. */
-const SCOPES = "api:read api:write models:admin rules:admin ledger:operate audit:read";
+const SCOPES = "api:read api:write models:admin rules:admin ledger:operate ledger:read audit:read";
+/** The console's client id. */
+const CONSOLE = "caudal-console";
 /** A session at the provider, longer than any test. */
 const SESSION_SECONDS = 3_600;
 /** Any loopback port (RFC 8252): the host's is not known before it starts. */
@@ -42,18 +44,20 @@ function prompts() {
  *   client: string, audience: string, seconds: { access: number, refresh: number } }} about */
 export function issue({ issuer, ring, memory, client, audience, seconds }) {
   const { alg, signing } = ring;
+  const publicClient = (id, redirect, end) => ({
+    client_id: id,
+    application_type: "native",
+    token_endpoint_auth_method: "none",
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    redirect_uris: [redirect],
+    post_logout_redirect_uris: [end],
+    id_token_signed_response_alg: alg,
+  });
   const provider = new Provider(issuer, {
     clients: [
-      {
-        client_id: client,
-        application_type: "native",
-        token_endpoint_auth_method: "none",
-        grant_types: ["authorization_code", "refresh_token"],
-        response_types: ["code"],
-        redirect_uris: ["http://127.0.0.1/"],
-        post_logout_redirect_uris: ["http://127.0.0.1/"],
-        id_token_signed_response_alg: alg,
-      },
+      publicClient(client, "http://127.0.0.1/", "http://127.0.0.1/"),
+      publicClient(CONSOLE, "http://127.0.0.1/console/signed-in.html", "http://127.0.0.1/console"),
     ],
     adapter: (kind) => memory.adapter(kind),
     jwks: { keys: ring.keys.map((it) => it.whole) },
@@ -83,11 +87,11 @@ export function issue({ issuer, ring, memory, client, audience, seconds }) {
       },
     },
     // The bank's page asks for no consent: the bank owns both.
-    loadExistingGrant: async ({ oidc: { session } }) => {
+    loadExistingGrant: async ({ oidc: { session, client: asking } }) => {
       // One grant for all tabs of a session: a new one would void the others' refresh tokens.
-      const known = session.grantIdFor(client);
+      const known = session.grantIdFor(asking.clientId);
       if (known) return provider.Grant.find(known);
-      const grant = new provider.Grant({ clientId: client, accountId: session.accountId });
+      const grant = new provider.Grant({ clientId: asking.clientId, accountId: session.accountId });
       grant.addOIDCScope("openid offline_access");
       grant.addResourceScope(audience, SCOPES);
       await grant.save();

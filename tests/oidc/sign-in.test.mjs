@@ -6,6 +6,7 @@
 import { after, before, describe } from "node:test";
 
 import { looks } from "./looks.mjs";
+import { operators } from "./operators.mjs";
 import { outages } from "./outages.mjs";
 import { renewals } from "./renewals.mjs";
 import { setUp, tearDown } from "./stage.mjs";
@@ -26,5 +27,8 @@ describe("while time passes", { concurrency: 4 }, () => {
   renewals(stage);
   looks(stage);
 });
+
+// It forgets everybody meanwhile.
+describe("at the console", { concurrency: 1 }, () => operators(stage));
 
 describe("when the provider changes or fails", { concurrency: 1 }, () => outages(stage));

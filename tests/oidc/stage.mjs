@@ -105,7 +105,7 @@ export class Customer extends Person {
 export async function setUp(settings = []) {
   const [issuer, browser] = await Promise.all([Issuer.start(), launch(["--lang=es-MX"])]);
   const trust = ["--jwt-keys", "discover", "--jwt-issuer", issuer.issuer, "--jwt-audience", issuer.audience];
-  const more = [...trust, "--sign-in-client", issuer.client, ...settings];
+  const more = [...trust, "--sign-in-client", issuer.client, "--console-client", "caudal-console", ...settings];
   // The private Postgres has one role.
   const service = await Service.start(more, ["--rail", "instant", "--clabe-range", CLABES]).catch(async (error) => {
     issuer.end();

@@ -19,7 +19,7 @@ use crate::cli::output::print;
 use crate::cli::secret::Missing;
 use crate::cli::tokens::Tokens;
 use crate::cli::{ledger, listeners, rail, secret, tokens};
-use crate::config::{Common, Policy, Serve, program};
+use crate::config::{Common, Policy, Provider, Serve, program};
 use crate::domain::clabe::{ClabeRange, SANDBOX_RANGE};
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
@@ -42,6 +42,9 @@ const SANDBOX_CREDIT: Money = Money::from_minor(1_000_000);
 /// Folder of compiled components, in the data folder.
 const CACHE_FOLDER: &str = "compiled";
 
+/// What the console asks the provider for, which grants each operator what is theirs.
+const CONSOLE_SCOPE: &str = "openid models:admin rules:admin ledger:operate ledger:read audit:read";
+
 /// The user of the token that the sandbox prints.
 const SANDBOX_USER: &str = "ana";
 
@@ -49,8 +52,11 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
     if serve.sandbox && !(serve.ledger_addr.ip().is_loopback() && serve.assist_addr.ip().is_loopback()) {
         bail!("--sandbox gives money away: it serves on loopback addresses like 127.0.0.1 only");
     }
-    if serve.provider.sign_in_client.is_some() && serve.provider.keys.as_deref() != Some("discover") {
-        bail!("--sign-in-client needs to know where people sign in: use --jwt-keys discover");
+    let clients = [("sign-in", &serve.provider.sign_in_client), ("console", &serve.provider.console_client)];
+    if let Some((name, _)) = clients.iter().find(|(_, client)| client.is_some())
+        && serve.provider.keys.as_deref() != Some("discover")
+    {
+        bail!("--{name}-client needs to know where people sign in: use --jwt-keys discover");
     }
     if let Some((name, value)) = serve.policy.given()
         && !serve.sandbox
@@ -232,8 +238,10 @@ fn settings(serve: &Serve, policy: &Policy) -> Settings {
         trusted_proxies: serve.trusted_proxies.clone(),
         approvals: (policy.approvals == Some(true))
             .then(|| ApprovalPolicy { lifetime: serve.approval_lifetime, limit: policy.approval_limit() }),
-        operator_clients: serve.provider.operator_clients.clone(),
-        sign_in: sign_in(serve),
+        operator_clients: operator_clients(&serve.provider),
+        sign_in: sign_in(serve, serve.provider.sign_in_client.as_ref(), &serve.provider.sign_in_scope)
+            .map(|page| SignIn { binds_tokens: !serve.provider.dpop_origins.is_empty(), ..page }),
+        console_sign_in: sign_in(serve, serve.provider.console_client.as_ref(), CONSOLE_SCOPE),
         typed_numbers: serve.sandbox,
         assist_hosts,
         published: published(serve),
@@ -247,14 +255,19 @@ fn model_keys(serve: &Serve) -> Result<ModelKeys> {
     read().with_context(|| format!("cannot use --model-keys {}", file.display()))
 }
 
-fn sign_in(serve: &Serve) -> Option<SignIn> {
-    let client_id = serve.provider.sign_in_client.clone()?;
+/// Naming any leaves out the others, but not the console's own.
+fn operator_clients(Provider { operator_clients, console_client, .. }: &Provider) -> Vec<String> {
+    let console = console_client.iter().filter(|_| !operator_clients.is_empty());
+    operator_clients.iter().chain(console).cloned().collect()
+}
+
+fn sign_in(serve: &Serve, client_id: Option<&String>, scope: &str) -> Option<SignIn> {
     Some(SignIn {
-        binds_tokens: !serve.provider.dpop_origins.is_empty(),
-        client_id,
-        scope: serve.provider.sign_in_scope.clone(),
+        client_id: client_id?.clone(),
+        scope: scope.to_owned(),
         issuer: serve.jwt.issuer.clone()?,
         resource: serve.jwt.audience.clone()?,
+        binds_tokens: false,
     })
 }
 

@@ -80,8 +80,8 @@ pub struct Provider {
     /// Require DPoP-bound tokens on the ledger API
     #[arg(long = "require-dpop", env = "CAUDAL_REQUIRE_DPOP", requires = "dpop_origins")]
     pub require_dpop: bool,
-    /// Client id whose tokens count on /admin, by their `client_id` or else `azp`; repeatable [default: any but that of
-    /// --sign-in-client]
+    /// Client id whose tokens count on /admin, by their `client_id` or else `azp`, besides that of --console-client;
+    /// repeatable [default: any but that of --sign-in-client]
     #[arg(long = "operator-client", env = "CAUDAL_OPERATOR_CLIENTS", value_delimiter = ',', requires = "keys")]
     pub operator_clients: Vec<String>,
     /// Client id with which the bank page signs people in, as a public client with PKCE [default: none]
@@ -90,6 +90,9 @@ pub struct Provider {
     /// Scopes that the bank page asks for
     #[arg(long = "sign-in-scope", env = "CAUDAL_SIGN_IN_SCOPE", default_value = "openid api:read api:write")]
     pub sign_in_scope: String,
+    /// Client id with which the console signs operators in, as a public client with PKCE [default: none]
+    #[arg(long = "console-client", env = "CAUDAL_CONSOLE_CLIENT")]
+    pub console_client: Option<String>,
 }
 
 impl Provider {

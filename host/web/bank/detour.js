@@ -2,7 +2,7 @@
 // whether they have just signed out. In sessionStorage, as the token is, and taken from there on return.
 
 /** @import { Attempt, Return, Work } from "./types.js" */
-import { returnIn } from "./provider.js";
+import { returnIn } from "../shared/provider.js";
 
 const ATTEMPT = "caudal.attempt";
 const WORK = "caudal.work";

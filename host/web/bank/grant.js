@@ -4,8 +4,9 @@
 
 /** @import { Grant, Provider, Renewal, Tokens } from "./types.js" */
 import { asProblem, Problem } from "../shared/problem.js";
+import { refresh } from "../shared/provider.js";
 import { claimsOf } from "../shared/token.js";
-import { refresh } from "./provider.js";
+import { proofFor } from "./possession.js";
 import { storeToken, token } from "./token.js";
 
 const KEY = "caudal.grant";
@@ -88,7 +89,7 @@ async function rotate(providerNow) {
   try {
     const provider = await providerNow();
     if (!provider) throw new Problem({ code: "provider-refused" });
-    const tokens = await refresh(provider, grant.refreshToken);
+    const tokens = await refresh(provider, grant.refreshToken, proofFor);
     // The person signed out meanwhile.
     if (grantNow()?.id !== grant.id) return "ended";
     // No other person's token may get into this one's session.

@@ -1,8 +1,8 @@
 // Proofs that this browser has the key that its tokens are bound to (DPoP, RFC 9449): a token that leaks is worth nothing
 // elsewhere. The browser keeps the private key, and lets no script read it.
 
+import { base64url, randomText } from "../shared/random.js";
 import { payloadOf } from "../shared/token.js";
-import { base64url, randomText } from "./random.js";
 
 const DATABASE = "caudal";
 const STORE = "keys";

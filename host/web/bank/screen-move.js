@@ -2,6 +2,7 @@
 
 /** @import { Account, Screen } from "./types.js" */
 import { h } from "../shared/dom.js";
+import { randomText } from "../shared/random.js";
 import * as api from "./api.js";
 import { lastFour } from "./clabe.js";
 import { notice, typeName } from "./drawing.js";
@@ -11,7 +12,6 @@ import { drawForm } from "./form.js";
 import { accountOf, addTransfer, loadAccounts } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { readAmount, writeMoney } from "./money.js";
-import { randomText } from "./random.js";
 import { t } from "./words.js";
 
 /** @param {Account} account */

@@ -2,10 +2,11 @@
 
 /** @import { Attempt, Provider, Return } from "./types.js" */
 import { asProblem, Problem } from "../shared/problem.js";
+import { authorizationUrl, endSessionUrl, faultOf, isReachable, newAttempt, redeem } from "../shared/provider.js";
 import { keepForReturn, keepLeaving, redirectNow, takeLeaving, takeReturn, takeWork } from "./detour.js";
 import { knowEntrance, knowProvider } from "./entrance.js";
 import { dropGrant, grantNow, keepGrant } from "./grant.js";
-import { authorizationUrl, endSessionUrl, faultOf, isReachable, newAttempt, redeem } from "./provider.js";
+import { proofFor } from "./possession.js";
 import { resumeSession, signIn, signOut, takeUpWork, wasLeft, workNow } from "./session.js";
 import { token } from "./token.js";
 import { languageNow } from "./words.js";
@@ -37,7 +38,7 @@ async function comeBack({ returned, attempt }) {
     if (!provider) return;
     fault = faultOf(returned, attempt, provider);
     if (fault !== "" || attempt === null || returned.code === null) return;
-    const tokens = await redeem(provider, { code: returned.code, attempt, redirect: redirectNow() });
+    const tokens = await redeem(provider, { code: returned.code, attempt, redirect: redirectNow() }, proofFor);
     keepGrant(tokens);
     await signIn(tokens.accessToken);
   } catch (error) {

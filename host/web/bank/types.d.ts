@@ -19,6 +19,7 @@ export type {
   SignIn as Provider,
   TransferEvent,
 } from "../shared/answers.js";
+export type { Attempt, Return, Tokens } from "../shared/provider.js";
 
 export type Language = "es-MX" | "en";
 
@@ -80,31 +81,6 @@ export type Profile = Omit<answers.StoredProfile, "updatedAt">;
 export interface Device {
   isNewDevice: boolean;
   hasMoved: boolean;
-}
-
-/** An attempt to sign in. */
-export interface Attempt {
-  state: string;
-  nonce: string;
-  verifier: string;
-  /** The screen that follows, as in the address. */
-  hash: string;
-}
-
-/** What the provider sends a person back with. */
-export interface Return {
-  code: string | null;
-  state: string | null;
-  error: string | null;
-  issuers: string[];
-}
-
-export interface Tokens {
-  accessToken: string;
-  refreshToken: string | null;
-  idToken: string | null;
-  /** Lifetime of the access token. */
-  seconds: number | null;
 }
 
 /** What a tab keeps of a session besides the access token. Times are in ms. */

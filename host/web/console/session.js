@@ -9,6 +9,7 @@ import * as api from "./api.js";
 import { openDialog } from "./dialog.js";
 import { update } from "./patch.js";
 import { asFailure } from "./problems.js";
+import { forgetSession, isRenewable, openLogin, providerHost, renewed, whenSignedIn } from "./provider.js";
 import { endOf } from "./words.js";
 
 /** Enough to finish a sentence and to fetch another token. */
@@ -39,16 +40,24 @@ export function drawSession() {
   drawEnding();
 }
 
+function timeLeft() {
+  const { expires } = api.claims();
+  return signedIn && expires ? expires.getTime() - Date.now() : Number.POSITIVE_INFINITY;
+}
+
 /** On the page, and in the open dialog, which hides the page. */
 export function drawEnding() {
   const { expires } = api.claims();
-  const left = signedIn && expires ? expires.getTime() - Date.now() : Number.POSITIVE_INFINITY;
+  const left = timeLeft();
+  const isRenewed = left < WARNED_MS && isRenewable();
+  if (isRenewed) renewQuietly();
   const [verb, leeway] = left > 0 ? ["ends", ""] : ["ended", " Hosts accept it for a minute more at most."];
   for (const place of document.querySelectorAll("[data-ending]")) {
     update(
       place,
       left < WARNED_MS &&
         expires &&
+        !(isRenewed && left > 0) &&
         h(
           "div.notice.bad",
           h("p", `Your token ${verb} at `, endOf(expires), `.${leeway} Sign in again; what you have typed stays.`),
@@ -63,6 +72,19 @@ function showTokenFault(text) {
   update(at("token-fault"), text);
   markInvalid(tokenInput, text !== "");
 }
+
+/** With the provider, without the operator. */
+async function renewQuietly() {
+  const session = api.sessionNow();
+  const token = await renewed();
+  if (token === null || session.aborted || personIn(token) !== personIn(api.tokenNow())) return false;
+  api.renewToken(token);
+  drawSession();
+  return true;
+}
+
+/** One that is refused before its end would be refused again. @param {Failure} failure */
+const replaceToken = async (failure) => (timeLeft() < WARNED_MS && (await renewQuietly())) || signInAgain(failure);
 
 /** Resolves with whether there is another token of the same operator. @param {Failure} [failure] why the host refused the present one */
 function signInAgain(failure) {
@@ -102,16 +124,26 @@ function signInAgain(failure) {
 }
 
 /** @param {Event} event */
-async function signIn(event) {
+function signInWithToken(event) {
   event.preventDefault();
   const token = tokenIn(tokenInput.value);
-  if (!isSendable(token)) {
-    showTokenFault(
-      token === "" ? "Paste a token." : "This is not a token: it contains spaces or other invalid characters.",
-    );
-    tokenInput.focus();
-    return;
-  }
+  if (isSendable(token)) return signIn(token, showTokenFault);
+  showTokenFault(
+    token === "" ? "Paste a token." : "This is not a token: it contains spaces or other invalid characters.",
+  );
+  tokenInput.focus();
+}
+
+async function signInWithProvider() {
+  showProviderFault("");
+  await openLogin().catch((error) => showProviderFault(`${asFailure(error).title}. ${asFailure(error).detail}`));
+}
+
+/** @param {string} text */
+const showProviderFault = (text) => update(at("provider-fault"), text);
+
+/** Resolves with whether the host accepts the token. @param {string} token @param {(text: string) => void} showFault */
+async function signIn(token, showFault) {
   const isAgain = signedIn;
   if (!isAgain) api.setToken(token);
   const session = api.sessionNow();
@@ -121,22 +153,24 @@ async function signIn(event) {
     else await page.load();
   } catch (error) {
     // Pressed again, or signed out.
-    if (session.aborted) return;
+    if (session.aborted) return false;
     if (!isAgain) api.setToken("");
     const { title, detail, status } = asFailure(error);
-    showTokenFault(`${title}. ${detail}${status === 401 ? " Get a new one." : ""}`);
-    tokenInput.focus();
-    return;
+    showFault(`${title}. ${detail}${status === 401 ? " Get a new one." : ""}`);
+    if (showFault === showTokenFault) tokenInput.focus();
+    return false;
   } finally {
     update(at("sign-in-button"), "Sign in");
   }
-  if (session.aborted) return;
+  if (session.aborted) return false;
   tokenInput.value = "";
   showTokenFault("");
+  showProviderFault("");
   signedIn = true;
   drawSession();
   if (isAgain) asked?.dialog.close();
   else page.begin();
+  return true;
 }
 
 /** Whose token it is: names are those of an issuer. @param {string} token */
@@ -158,6 +192,12 @@ function signOut() {
   if (!signedIn) return;
   signedIn = false;
   api.setToken("");
+  const end = forgetSession();
+  at("provider-end").hidden = end === null;
+  update(
+    at("provider-end"),
+    end && ["You are still signed in with your provider. ", h("a", { href: end }, "Sign out there too")],
+  );
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
   page.end();
   // Before the dialog that has it is gone.
@@ -170,8 +210,17 @@ function signOut() {
 /** @param {typeof page} hooks */
 export function openSession(hooks) {
   page = hooks;
-  api.whenUnauthorized(signInAgain);
-  form.addEventListener("submit", signIn);
+  api.whenUnauthorized(replaceToken);
+  form.addEventListener("submit", signInWithToken);
+  at("provider-button").addEventListener("click", signInWithProvider);
+  whenSignedIn((token) => signIn(token, showProviderFault), showProviderFault);
+  providerHost()
+    .then((host) => {
+      update(at("provider-button"), `Sign in with ${host}`);
+      at("provider").hidden = host === null;
+    })
+    // Its absence shows in the token's place only.
+    .catch(() => {});
   at("sign-out").addEventListener("click", signOut);
   drawSession();
 }

@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, Uri};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use tokio::task::spawn_blocking;
 
@@ -13,6 +13,7 @@ use crate::http::error::Error;
 use crate::http::pages::files::{
     ASSETS, BANK, BY_DIGEST, Embedded, NAMED, SCORERS, SHARED, embedded, encoded, lasting,
 };
+use crate::http::pages::sign_in;
 use crate::models::publishing::package::{self, PackageFile};
 
 /// Nothing inline, nothing from other hosts, no framing, and no text becomes markup: the only trusted type is the
@@ -21,22 +22,9 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
      img-src 'self' data:; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types offline-worker";
 
-/// The page may also connect to where it exchanges a code for a token.
 pub(crate) async fn page(State(app): State<App>, headers: HeaderMap) -> Result<Response, Error> {
-    let endpoints = app.settings.sign_in.as_ref().and_then(|_| app.tokens.endpoints());
-    let origin = endpoints.and_then(|it| origin(&it.token_endpoint));
-    let policy = match origin {
-        Some(origin) => POLICY.replace("connect-src 'self'", &format!("connect-src 'self' {origin}")),
-        None => POLICY.to_owned(),
-    };
+    let policy = sign_in::policy(&app, app.settings.sign_in.as_ref(), POLICY);
     embedded(BANK, "index.html", &headers, &policy)
-}
-
-fn origin(url: &str) -> Option<String> {
-    let uri: Uri = url.parse().ok()?;
-    // A separator of directives cannot be part of an authority.
-    let authority = uri.authority().filter(|authority| !authority.as_str().contains([';', ',', '@']))?;
-    Some(format!("{}://{authority}", uri.scheme()?))
 }
 
 pub(crate) async fn file(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Error> {

@@ -1,19 +1,22 @@
 //! `/console`: the operators' page from `host/web/console`. The files contain no data: the page gets it from
 //! `/admin/models` with the operator's token.
 
-use axum::extract::Path;
+use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 
+use crate::app::App;
 use crate::http::error::Error;
 use crate::http::pages::files::{CONSOLE, embedded};
+use crate::http::pages::sign_in;
 
 /// Nothing inline, nothing from other hosts, no framing.
 const POLICY: &str = "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; script-src 'self'; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-pub(crate) async fn page(headers: HeaderMap) -> Result<Response, Error> {
-    embedded(CONSOLE, "index.html", &headers, POLICY)
+pub(crate) async fn page(State(app): State<App>, headers: HeaderMap) -> Result<Response, Error> {
+    let policy = sign_in::policy(&app, app.settings.console_sign_in.as_ref(), POLICY);
+    embedded(CONSOLE, "index.html", &headers, &policy)
 }
 
 pub(crate) async fn file(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Error> {

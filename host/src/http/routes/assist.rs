@@ -35,6 +35,7 @@ use crate::http::ledger::holds::HoldJson;
 use crate::http::ledger::statement::StatementQuery;
 use crate::http::ledger::transactions::TransactionJson;
 use crate::http::operation::{ANY_FILE, Api, Callers, Content, ETAG, Header, LOCATION, Operation, PAGE, one, route};
+use crate::http::pages::sign_in::{self, SignInJson};
 use crate::http::pages::{bank, console, reference};
 use crate::http::stp::{self, ConfirmationJson, ReceiptJson};
 use crate::models::observing::report::Report;
@@ -231,6 +232,8 @@ const OPERATIONS: &[Operation] = &[
         .operator(LEDGER_OPERATOR).body::<IncomingOrderRequest>().ok::<IncomingOrderJson>().errors(&["not-found"]),
     route!(get "/console", console::page, "The operators' page").file(PAGE),
     route!(get "/console/{file}", console::file, "A file of the operators' page").file(ANY_FILE),
+    route!(get "/sign-in", sign_in::get_console_sign_in, "Where the console signs operators in")
+        .answers(&[(200, one::<SignInJson>()), (204, Content::Empty)]).errors(&["keys-unknown"]),
     route!(get "/shared/{file}", bank::shared, "A file shared by both pages").file(ANY_FILE),
     route!(get "/reference", "reference": reference::page, "Documentation of this API").file(PAGE),
     route!(get "/vendored/{file}", "vendored": reference::file, "A library of the reference page or the operators' page").file(ANY_FILE),

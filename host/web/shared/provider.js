@@ -1,11 +1,21 @@
 // The bank's OpenID provider, to a page that can keep no secret of its own: authorization code with PKCE (RFC 7636), for
-// one resource (RFC 8707), its answer checked against mix-ups (RFC 9207). Nothing is kept here: see detour.js and grant.js.
+// one resource (RFC 8707), its answer checked against mix-ups (RFC 9207). Nothing is kept here.
 
-/** @import { Attempt, Provider, Return, Tokens } from "./types.js" */
-import { Problem } from "../shared/problem.js";
-import { payloadOf } from "../shared/token.js";
-import { proofFor } from "./possession.js";
+/** @import { SignIn as Provider } from "./answers.js" */
+import { Problem } from "./problem.js";
 import { base64url, randomText } from "./random.js";
+import { payloadOf } from "./token.js";
+
+/**
+ * An attempt to sign in; `hash` is the screen that follows, as in the address.
+ * @typedef {{ state: string, nonce: string, verifier: string, hash: string }} Attempt
+ * What the provider sends a person back with.
+ * @typedef {{ code: string | null, state: string | null, error: string | null, issuers: string[] }} Return
+ * `seconds` is the lifetime of the access token.
+ * @typedef {{ accessToken: string, refreshToken: string | null, idToken: string | null, seconds: number | null }} Tokens
+ * Makes a proof of possession for a request.
+ * @typedef {(method: string, url: string) => Promise<string>} Prove
+ */
 
 /** For requests that a person waits for. */
 const TIMEOUT_MS = 10_000;
@@ -70,16 +80,19 @@ export function faultOf({ code, state, error, issuers }, attempt, { issuer }) {
 
 /**
  * Throws the Problem `provider-unavailable` when the provider may accept the same later, else `provider-refused`.
- * @param {Provider} provider @param {Record<string, string>} grant @returns {Promise<Tokens>}
+ * @param {Provider} provider @param {Record<string, string>} grant @param {Prove} [prove] @returns {Promise<Tokens>}
  */
-async function tokensFor({ tokenEndpoint, clientId, resource, bindsTokens }, grant) {
+async function tokensFor({ tokenEndpoint, clientId, resource, bindsTokens }, grant, prove) {
   const body = new URLSearchParams({ client_id: clientId, ...grant, ...(resource ? { resource } : {}) });
   let response;
   let json = null;
   try {
     response = await fetch(tokenEndpoint, {
       method: "POST",
-      headers: { Accept: "application/json", ...(bindsTokens && { DPoP: await proofFor("POST", tokenEndpoint) }) },
+      headers: {
+        Accept: "application/json",
+        ...(prove && bindsTokens && { DPoP: await prove("POST", tokenEndpoint) }),
+      },
       body,
       credentials: "omit",
       cache: "no-store",
@@ -115,23 +128,24 @@ function isForAttempt(idToken, { issuer, clientId }, nonce) {
   return iss === issuer && [aud].flat().includes(clientId) && given === nonce;
 }
 
-/** Exchanges a code. @param {Provider} provider @param {{ code: string, attempt: Attempt, redirect: string }} about */
-export async function redeem(provider, { code, attempt, redirect }) {
-  const tokens = await tokensFor(provider, {
+/** Exchanges a code. @param {Provider} provider @param {{ code: string, attempt: Attempt, redirect: string }} about @param {Prove} [prove] */
+export async function redeem(provider, { code, attempt, redirect }, prove) {
+  const grant = {
     grant_type: "authorization_code",
     code,
     redirect_uri: redirect,
     code_verifier: attempt.verifier,
-  });
+  };
+  const tokens = await tokensFor(provider, grant, prove);
   if (isOpenId(provider) && !isForAttempt(tokens.idToken, provider, attempt.nonce)) {
     throw new Problem({ code: "provider-refused" });
   }
   return tokens;
 }
 
-/** Renews. The provider may replace the refresh token, and then the old one is void. @param {Provider} provider @param {string} refreshToken */
-export function refresh(provider, refreshToken) {
-  return tokensFor(provider, { grant_type: "refresh_token", refresh_token: refreshToken });
+/** Renews. The provider may replace the refresh token, and then the old one is void. @param {Provider} provider @param {string} refreshToken @param {Prove} [prove] */
+export function refresh(provider, refreshToken, prove) {
+  return tokensFor(provider, { grant_type: "refresh_token", refresh_token: refreshToken }, prove);
 }
 
 /** Whether the provider answers at all: a browser that is sent to a dead one shows its own error page. @param {Provider} provider */
