@@ -105,4 +105,12 @@ test("what is not as usual is not waved through", async () => {
   const regular = paid.map((it) => ({ ...it, toBeneficiaryId: "p1" }));
   assert.equal(caution({ history: regular }, 500_000), "question");
   assert.equal(caution({ history: regular, isNewDevice: true }, 30_000), "familiar");
+  // A rent: much, but sent each month.
+  const rent = [
+    ...paid,
+    ...paid,
+    ...Array.from({ length: 3 }, () => ({ toBeneficiaryId: "p1", centavos: 600_000, status: "completed" })),
+  ];
+  assert.equal(caution({ history: rent }, 600_000), "familiar");
+  assert.equal(caution({ history: rent, hasMoved: true }, 600_000), "reasons");
 });

@@ -76,7 +76,8 @@ function isFamiliar({ facts, scoredBy }) {
 }
 
 /**
- * To somebody paid often, and no more than the person has sent before: the reasons are shown, but a question each month
+ * To somebody paid often, and no more than the person has sent before. From a device and a place that are known it meets
+ * nothing, not even what is odd about the payee, who got the money each time; otherwise the reasons: a question each month
  * about the same rent would only teach them to click it away.
  * @param {RiskRequest} facts
  */
@@ -84,13 +85,15 @@ const isRegular = (facts) =>
   facts.num_transactions_to_beneficiary >= REGULAR_TIMES && facts.amount <= facts.max_transaction_amount;
 
 /**
- * How a payment is met: not at all, as the first one to somebody, with the reasons why it is unusual, or with a question and a warning that fits the
- * answer. `hasDoubts`: something about the payee's number or name does not fit.
+ * How a payment is met: not at all, as the first one to somebody, with the reasons why it is unusual, or with a question
+ * and a warning that fits the answer. `hasDoubts`: something about the payee's number or name does not fit.
  * @param {Pick<Verdict, "facts" | "factors" | "scoredBy" | "level">} verdict @param {boolean} hasDoubts
  * @returns {Caution}
  */
 export function cautionOf(verdict, hasDoubts) {
   const { facts, level, scoredBy } = verdict;
+  const isAsAlways = isRegular(facts) && scoredBy !== "none";
+  if (isAsAlways && !facts.is_new_device && !facts.geolocation_changed) return "familiar";
   if (isFamiliar(verdict)) return hasDoubts ? "doubts" : "familiar";
   const isNew = facts.is_new_beneficiary;
   // Where everybody begins: with something small to somebody new.
@@ -101,7 +104,7 @@ export function cautionOf(verdict, hasDoubts) {
     (isNew && isLarge(facts)) ||
     (level === "medium" && (isNew || isLarge(facts)) && !isSmall(facts)) ||
     (isNew && hasDoubts && !isSmall(facts));
-  if (isUnusual && (scoredBy === "none" || !isRegular(facts))) return "question";
+  if (isUnusual && !isAsAlways) return "question";
   if (level === "low" || telling(verdict).length === 0) return hasDoubts ? "doubts" : "none";
   return "reasons";
 }
