@@ -180,6 +180,8 @@ create unique index decision_transfer on decision (transfer_id) where transfer_i
 -- database's clock, which all hosts share. A host that was not seen for a while is gone; its rows are removed later.
 create table host_status (
     host_id uuid not null,
+    -- What operators call the machine.
+    machine text not null,
     kind text collate "C" not null,
     -- The deployment that the host follows; 0 where nothing was deployed.
     epoch bigint not null constraint host_status_epoch check (epoch >= 0),

@@ -33,6 +33,14 @@ impl HostState {
     }
 }
 
+/// A process that serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Host {
+    pub id: Uuid,
+    /// The name of its machine.
+    pub machine: String,
+}
+
 /// One host and one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostStatus {
@@ -48,7 +56,7 @@ pub struct HostStatus {
 
 /// Reports what a host serves, and marks its champions as having served. The time is the database's, so that
 /// all hosts agree on it.
-pub async fn report(db: &mut PgConnection, host: Uuid, statuses: &[HostStatus]) -> Result<(), sqlx::Error> {
+pub async fn report(db: &mut PgConnection, host: &Host, statuses: &[HostStatus]) -> Result<(), sqlx::Error> {
     let kinds: Vec<String> = statuses.iter().map(|it| it.kind.as_str().to_owned()).collect();
     let epochs: Vec<i64> = statuses.iter().map(|it| it.epoch).collect();
     let states: Vec<String> = statuses.iter().map(|it| it.state.as_str().to_owned()).collect();
@@ -58,8 +66,8 @@ pub async fn report(db: &mut PgConnection, host: Uuid, statuses: &[HostStatus]) 
     sqlx::query!(
         r#"
         with reported as (
-            insert into host_status (host_id, kind, epoch, state, champion, detail, since, seen_at)
-            select $1, kind, epoch, state, champion, detail, since, now()
+            insert into host_status (host_id, machine, kind, epoch, state, champion, detail, since, seen_at)
+            select $1, $8, kind, epoch, state, champion, detail, since, now()
             from unnest($2::text[], $3::bigint[], $4::text[], $5::bytea[], $6::text[], $7::timestamptz[])
                 as status (kind, epoch, state, champion, detail, since)
             on conflict (host_id, kind) do update
@@ -72,13 +80,14 @@ pub async fn report(db: &mut PgConnection, host: Uuid, statuses: &[HostStatus]) 
         where history.kind = reported.kind and history.epoch = reported.epoch
             and history.champion = reported.champion and history.served_at is null
         "#,
-        host,
+        host.id,
         &kinds,
         &epochs,
         &states,
         &champions as _,
         &details as _,
         &since,
+        host.machine,
     )
     .execute(db)
     .await
@@ -86,10 +95,10 @@ pub async fn report(db: &mut PgConnection, host: Uuid, statuses: &[HostStatus]) 
 }
 
 /// The reports of live hosts: those seen within the last ten seconds.
-pub async fn live(db: &mut PgConnection) -> Result<Vec<(Uuid, HostStatus)>, sqlx::Error> {
+pub async fn live(db: &mut PgConnection) -> Result<Vec<(Host, HostStatus)>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
-        select host_id, kind, epoch, state, champion, detail, since
+        select host_id, machine, kind, epoch, state, champion, detail, since
         from host_status where seen_at > now() - interval '10 seconds' order by kind, host_id
         "#,
     );
@@ -102,7 +111,7 @@ pub async fn live(db: &mut PgConnection) -> Result<Vec<(Uuid, HostStatus)>, sqlx
         };
         let champion = row.champion.map(|digest| digest_of(&digest)).transpose()?;
         let status = HostStatus { kind: kind_of(&row.kind)?, epoch: row.epoch, state, champion, since: row.since };
-        Ok((row.host_id, status))
+        Ok((Host { id: row.host_id, machine: row.machine }, status))
     });
     status.collect()
 }

@@ -9,13 +9,12 @@ use axum::extract::{Path, State};
 use serde_json::Value;
 use sqlx::PgConnection;
 use time::OffsetDateTime;
-use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::reader::Reader;
 use crate::db::components::{self, Component, name_of};
 use crate::db::deployments::{self, Deployment};
-use crate::db::hosts::{self, HostStatus};
+use crate::db::hosts::{self, Host, HostStatus};
 use crate::domain::model::{Digest, ModelKind, PolicyClass};
 use crate::http::admin::signatures::{self, SignatureJson};
 use crate::http::error::Error;
@@ -109,17 +108,18 @@ fn role_of(digest: Digest, deployed: &Deployment) -> &'static str {
 /// Hex digits of a host's id shown to operators.
 const HOST_ID_DIGITS: usize = 8;
 
-/// A host's id as shown to operators.
-fn short(host: Uuid) -> String {
-    let digits = host.simple().to_string();
-    digits[..HOST_ID_DIGITS].to_owned()
+/// A host as operators know it: machines may run several.
+fn shown(Host { id, machine }: &Host) -> String {
+    let digits = id.simple().to_string();
+    let digits = &digits[..HOST_ID_DIGITS];
+    if machine.is_empty() { digits.to_owned() } else { format!("{machine}/{digits}") }
 }
 
 answer! {
     /// What a running host serves for a kind.
     pub(crate) struct HostJson as "Host" {
-        /// Start of the host's id.
-        host: String { example: "\"0198f1c2\"" },
+        /// Its machine's name, and the start of its id.
+        host: String { example: "\"bank-1/0198f1c2\"" },
         epoch: i64 { example: "3" },
         state: &'static str { example: "\"serving\"" },
         champion: Option<String> { nullable: true, example: VERSION_EXAMPLE },
@@ -129,9 +129,9 @@ answer! {
     }
 }
 
-fn shown_host(host: Uuid, status: &HostStatus, registered: &[Component]) -> HostJson {
+fn shown_host(host: &Host, status: &HostStatus, registered: &[Component]) -> HostJson {
     HostJson {
-        host: short(host),
+        host: shown(host),
         epoch: status.epoch,
         state: status.state.as_str(),
         champion: status.champion.and_then(|champion| name_of(champion, registered)),
@@ -154,7 +154,7 @@ pub(crate) async fn list_models(State(app): State<App>, reader: Reader, _: Unpag
         let of_kind = registered.iter().filter(|it| it.kind == kind);
         let versions = of_kind.map(|it| to_json(it, role_of(it.digest, &deployment))).collect();
         let hosts = live.iter().filter(|(_, status)| status.kind == kind);
-        let hosts = hosts.map(|(host, status)| shown_host(*host, status, &registered)).collect();
+        let hosts = hosts.map(|(host, status)| shown_host(host, status, &registered)).collect();
         KindJson { kind: name, epoch: deployment.epoch, versions, hosts }
     });
     Ok(Json(ModelsJson { models: models.collect() }))

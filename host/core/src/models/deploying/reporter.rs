@@ -6,7 +6,7 @@ use sqlx::PgPool;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::db::hosts::{self, HostState, HostStatus};
+use crate::db::hosts::{self, Host, HostState, HostStatus};
 use crate::db::session::within;
 use crate::domain::model::ModelKind;
 use crate::models::deploying::loading::DATABASE_TIME_MAX;
@@ -27,7 +27,7 @@ pub(super) async fn leave(db: &PgPool, host: Uuid) {
 }
 
 pub(super) struct Reporter {
-    pub(super) host: Uuid,
+    pub(super) host: Host,
     started_at: OffsetDateTime,
     /// The last report, and when it was sent.
     reported: Option<(Vec<HostStatus>, Instant)>,
@@ -35,7 +35,10 @@ pub(super) struct Reporter {
 
 impl Reporter {
     pub(super) fn new(started_at: OffsetDateTime) -> Self {
-        Self { host: Uuid::new_v4(), started_at, reported: None }
+        // As Linux has it; elsewhere the id has to do.
+        let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        let host = Host { id: Uuid::new_v4(), machine: machine.trim().to_owned() };
+        Self { host, started_at, reported: None }
     }
 
     /// Reports if something changed or the last report is getting old.
@@ -45,7 +48,7 @@ impl Reporter {
         if self.reported.as_ref().is_some_and(is_fresh) {
             return Ok(());
         }
-        let host = self.host;
+        let host = &self.host;
         within(db.acquire().await?, DATABASE_TIME_MAX, async |db| hosts::report(db, host, &statuses).await).await?;
         self.reported = Some((statuses, Instant::now()));
         Ok(())

@@ -92,7 +92,7 @@ impl Swapper {
         let (results, mut results_of) = mpsc::unbounded_channel();
         let components = Components::new(db.clone(), runtime.clone(), keys, champions, results);
         let mut reporter = Reporter::new(clock.now());
-        let host = reporter.host;
+        let host = reporter.host.id;
         let (loaded, in_memory) = watch::channel(HashMap::new());
         let (settled, in_service) = Default::default();
         let upkeep = Upkeep { db, key, models, clock, approval_lifetime, loaded: in_memory, looked: Notify::new() };
