@@ -7,6 +7,7 @@ import { button, h, markInvalid, setAttributes } from "../shared/dom.js";
 import { copyButton } from "./copy.js";
 import { update } from "./patch.js";
 import { asFailure, drawFailure } from "./problems.js";
+import { stepsField } from "./steps-field.js";
 import { markScrollable } from "./table.js";
 import { sentence, when } from "./words.js";
 
@@ -71,7 +72,7 @@ export async function openReading(about, load) {
 }
 
 /**
- * @param {{ name: string, label: string, hint: string }} about @param {Control["control"]} control
+ * @param {{ name: string, label: string, hint: string }} about @param {HTMLInputElement | HTMLTextAreaElement} control
  * @param {() => string} check @param {string} [unit]
  * @returns {Control}
  */
@@ -91,25 +92,24 @@ function drawField({ name, label, hint }, control, check, unit) {
     update(fault, text);
     markInvalid(control, text !== "");
   };
-  return { name, label, control, element, check, setFault };
+  const text = () => control.value;
+  /** @param {string} text */
+  const fill = (text) => {
+    control.value = text;
+  };
+  return { name, label, element, text, fill, focus: () => control.focus(), check, setFault };
 }
 
 /** @param {NumberField} about */
-function numberField({ min, max, value, unit = "%", isList = false, ...about }) {
-  const kind = isList ? { type: "text" } : { type: "number", min, max, step: 1 };
-  const control = h("input", { ...kind, value, inputmode: isList ? "text" : "numeric", required: true });
+function numberField({ min, max, value, unit = "%", ...about }) {
+  const control = h("input", { type: "number", min, max, step: 1, value, inputmode: "numeric", required: true });
   control.addEventListener("focus", () => control.select());
-  /** Undefined while something is no valid number: the effects then leave it out. */
+  /** Undefined while it is no valid number: the effects then leave it out. */
   const read = () => {
-    const texts = isList ? control.value.split(",") : [control.value];
-    const numbers = texts.map((it) => (it.trim() === "" ? Number.NaN : Number(it)));
-    if (!numbers.every((it) => Number.isInteger(it) && it >= min && it <= max)) return undefined;
-    return isList ? numbers : numbers[0];
+    const number = control.value.trim() === "" ? Number.NaN : Number(control.value);
+    return Number.isInteger(number) && number >= min && number <= max ? number : undefined;
   };
-  const wanted = isList
-    ? `whole numbers from ${min} to ${max}, separated by commas`
-    : `a whole number from ${min} to ${max}`;
-  const check = () => (read() === undefined ? `Enter ${wanted}.` : "");
+  const check = () => (read() === undefined ? `Enter a whole number from ${min} to ${max}.` : "");
   return { ...drawField(about, control, check, unit), read };
 }
 
@@ -125,7 +125,7 @@ function agreementField(text) {
     markInvalid(control, wrong !== "");
   };
   const check = () => (control.checked ? "" : "Tick the box to confirm, or cancel.");
-  return { name, label: text, control, element, check, setFault };
+  return { name, label: text, element, focus: () => control.focus(), check, setFault };
 }
 
 /** @param {Setback} setback */
@@ -164,16 +164,14 @@ export function confirmChange(change, kindName, draft = {}, evidence = null) {
     const result = { outcome: "cancelled", draft };
     let isSending = false;
 
-    const numbers = change.fields.map(numberField);
+    const numbers = change.fields.map((it) => (it.isSteps ? stepsField(it) : numberField(it)));
     const reason = reasonField();
     const agreement = change.inSpite ? agreementField(change.inSpite) : null;
-    const typed = [...numbers, reason].map((it) => ({ ...it, proposed: it.control.value }));
-    for (const { control, name, proposed } of typed) control.value = draft[name] ?? proposed;
+    const typed = [...numbers, reason].map((it) => ({ ...it, proposed: it.text() }));
+    for (const { name, fill } of typed) if (draft[name] !== undefined) fill(draft[name]);
     // Without what is proposed: that may be something else the next time.
     const draftNow = () =>
-      Object.fromEntries(
-        typed.filter((it) => it.control.value !== it.proposed).map(({ name, control }) => [name, control.value]),
-      );
+      Object.fromEntries(typed.filter((it) => it.text() !== it.proposed).map(({ name, text }) => [name, text()]));
     const fields = [...numbers, ...(agreement ? [agreement] : []), reason];
     const values = () => Object.fromEntries(numbers.map((it) => [it.name, it.read()]));
 
@@ -192,7 +190,7 @@ export function confirmChange(change, kindName, draft = {}, evidence = null) {
       fields.forEach((it) => it.setFault(it.check()));
       const wrong = fields.find((it) => it.check());
       if (wrong) {
-        wrong.control.focus();
+        wrong.focus();
         return;
       }
       isSending = true;
@@ -268,7 +266,7 @@ const waiting = ({ id, expiresAt }) => [
   copyButton(`caudal approvals approve ${id}`, "the command"),
 ];
 
-/** Marks the fields that the service rejected. @param {Control[]} fields @param {Failure} failure */
+/** Marks the fields that the service rejected. @param {Omit<Control, "text" | "fill">[]} fields @param {Failure} failure */
 function markRejected(fields, failure) {
   for (const { field = "", detail } of failure.errors) {
     const name = field.split(".").at(-1);

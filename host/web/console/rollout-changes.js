@@ -9,11 +9,11 @@ const FIELDS = [
   {
     name: "steps",
     label: "Shares of users",
-    hint: "Percent, ascending, separated by commas. The step after them is everyone.",
+    hint: "Percent, each larger than the one before. Up to ten steps; the last one is everyone.",
     min: 1,
     max: 99,
-    value: "5, 25",
-    isList: true,
+    value: "5,25",
+    isSteps: true,
   },
   {
     name: "step_decisions",

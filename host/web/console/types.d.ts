@@ -94,8 +94,8 @@ export interface NumberField {
   min: number;
   max: number;
   value: number | string;
-  /** Several, separated by commas. */
-  isList?: boolean;
+  /** A rollout's steps, separated by commas. */
+  isSteps?: boolean;
   /** % by default. */
   unit?: string;
 }
@@ -127,8 +127,11 @@ export interface Change {
 export interface Control {
   name: string;
   label: string;
-  control: HTMLInputElement | HTMLTextAreaElement;
   element: HTMLElement;
+  /** What was typed, which `fill` takes again. */
+  text: () => string;
+  fill: (text: string) => void;
+  focus: () => void;
   setFault: (text: string) => void;
   check: () => string;
 }
