@@ -243,8 +243,8 @@ step("identifiers can be copied", async () => {
 });
 
 step("what waits for a person is shown: an approval, and a payment", async () => {
-  await ops.shows(/Nothing is waiting for a second operator/, "#approvals");
-  await ops.shows(/No payment is pending/, "#payments");
+  await ops.shows(/None waiting/, "#approvals");
+  await ops.shows(/None/, "#payments");
   await pay();
   await ops.page.evaluate(() => {
     location.hash = "#risk";
@@ -296,7 +296,7 @@ step("a second operator reads the action and approves or rejects it; the first o
   await eva.shows(/Approved and carried out/, "#notice");
   assert.equal((await deployed("risk")).champion, first);
   await eva.page.close();
-  await ops.shows(/Nothing is waiting for a second operator/, "#approvals");
+  await ops.shows(/None waiting/, "#approvals");
   // The first operator's notice has ended.
   await ops.page.waitForFunction(() => document.querySelector("#notice").innerText === "");
   const headers = { authorization: `Bearer ${ops.token(SCOPE)}`, "content-type": "application/json" };

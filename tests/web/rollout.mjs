@@ -104,6 +104,17 @@ export async function readTraffic(ops, scope) {
   await ops.shows(/Answers per minute/, "#traffic");
   await ops.page.waitForSelector("#chart-answered canvas");
   await ops.shows(/Failed decisions/, "#traffic");
+  // The first screens show what is in service with its buttons, and of a wide window also where the charts begin.
+  for (const [width, height, selector] of [
+    [1440, 900, "#chart-answered .caption"],
+    [390, 844, '#service [data-change="roll-back"]'],
+  ]) {
+    await ops.page.setViewport({ width, height });
+    const end = await ops.page.$eval(selector, (it) => it.getBoundingClientRect().bottom + scrollY);
+    assert.ok(end <= height, `${selector} ends at ${end}`);
+  }
+  await ops.page.setViewport({ width: 1280, height: 900 });
+  await ops.shows(/Classes given by nudge-1/, "#traffic");
   const said = await ops.page.$eval("#chart-answered .picture", (it) => it.getAttribute("aria-label"));
   assert.match(said, /nudge-1\.0\.0\+[0-9a-f]{8}: .* peak/);
   await ops.page.focus("#chart-answered .picture");

@@ -201,7 +201,7 @@ export function drawApprovals(part) {
   if (part.failure) return h("div.notice.bad", drawFailure(part.failure));
   const [open, decided] = [true, false].map((is) => (part.data ?? []).filter((it) => isOpenApproval(it) === is));
   return [
-    open.length > 0 ? h("ul.approvals", open.map(drawCard)) : h("p", "Nothing is waiting for a second operator."),
+    open.length > 0 ? h("ul.approvals", open.map(drawCard)) : h("p", "None waiting."),
     decided.length > 0 && drawDecided(decided),
   ];
 }

@@ -213,6 +213,8 @@ openSession({
   },
   begin: () => {
     refreshed = new Date();
+    // A token for customers only has nothing else to show.
+    /** @type {HTMLDetailsElement} */ (at("customers-look-up")).open = !readsModels();
     draw();
     at(readsModels() ? "kind-title" : "customers-title").focus({ preventScroll: true });
     refresh();

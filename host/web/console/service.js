@@ -86,6 +86,20 @@ export function drawService(now, mayChange) {
     ? `Answers ${some ? `${percent(100 - some)} of users` : "everyone"}.`
     : `Decides every ${request}.`;
   const slots = [slot("champion", now.champion ?? "not known", serves, [])];
+  // A rollback is urgent, so challengers do not push it down.
+  const target = now.rollback_to;
+  if (target && target !== now.champion) {
+    const meaning =
+      target === now.previous
+        ? "Warm; a rollback returns to it."
+        : `A rollback returns to it, not to ${now.previous}, which is on trial.`;
+    const back = changeButton("roll-back", "Roll back", target, { isDangerous: true, link: " to" });
+    slots.push(slot("previous", target, sentence(meaning), act(back)));
+  } else if (target && (now.canary || now.shadows.length > 0)) {
+    const meaning = "No other version served before it, so a rollback would only end the trial.";
+    const back = changeButton("roll-back", "Roll back", target, { isDangerous: true, link: " to" });
+    slots.push(slot("previous", target, meaning, act(back)));
+  }
   if (now.canary) {
     const { version: name, max_flip_percent: limit } = now.canary;
     const until = limit
@@ -113,19 +127,6 @@ export function drawService(now, mayChange) {
         act(changeButton("remove-shadow", "Remove shadow", name)),
       ),
     );
-  }
-  const target = now.rollback_to;
-  if (target && target !== now.champion) {
-    const meaning =
-      target === now.previous
-        ? "Warm; a rollback returns to it."
-        : `A rollback returns to it, not to ${now.previous}, which is on trial.`;
-    const back = changeButton("roll-back", "Roll back", target, { isDangerous: true, link: " to" });
-    slots.push(slot("previous", target, sentence(meaning), act(back)));
-  } else if (target && (now.canary || now.shadows.length > 0)) {
-    const meaning = "No other version served before it, so a rollback would only end the trial.";
-    const back = changeButton("roll-back", "Roll back", target, { isDangerous: true, link: " to" });
-    slots.push(slot("previous", target, meaning, act(back)));
   }
   return [
     lastChange(now),

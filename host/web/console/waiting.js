@@ -38,5 +38,5 @@ export function drawPayments(part) {
   if (!part) return null;
   if (part.failure) return h("div.notice.bad", drawFailure(part.failure));
   const payments = part.data ?? [];
-  return payments.length > 0 ? drawTable(payments) : h("p", "No payment is pending.");
+  return payments.length > 0 ? drawTable(payments) : h("p", "None.");
 }
