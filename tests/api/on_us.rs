@@ -87,6 +87,14 @@ async fn between_own_accounts_nobody_needs_a_payee(db: PgPool) {
         (&json!("completed"), &json!(to), &json!(number))
     );
     assert_eq!(newest_entry(&ana, &to).await["balance"], 10_100.0);
+    // It says nothing of how they pay others.
+    let payee = ana.save_payee("Luis", "012180004643051249").await;
+    let path = format!("/api/ledger/risk-context?fromAccountId={from}&toBeneficiaryId={payee}&amount=1");
+    let request = &ana.get(&path).await.assert_status(200).json()["request"];
+    assert_eq!(
+        (&request["num_past_transactions"], &request["avg_transaction_amount"], &request["max_transaction_amount"]),
+        (&json!(0), &json!(0.0), &json!(0.0))
+    );
     // To itself, to one that the user typed, and to another customer's.
     refused(&app, ana.transfer(&from, &from, "1"), 400, "same-account", Some("toBeneficiaryId")).await;
     let typed = ana.open_account(CLABE).await;

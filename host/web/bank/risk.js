@@ -47,7 +47,8 @@ export async function scoreRisk(draft, user) {
     context?.request ??
     riskFacts({
       draft: { payee: payeeOf(draft.toBeneficiaryId), centavos: draft.centavos },
-      history: known.history,
+      // What somebody moves between their own accounts says nothing of how they pay others.
+      history: known.history.filter((it) => !known.accounts?.some(({ id }) => id === it.toBeneficiaryId)),
       payees: known.payees ?? [],
       hour,
       ...device,

@@ -173,7 +173,11 @@ pub(crate) async fn find_history(db: &mut PgConnection, owner: &str, payee_key: 
             coalesce(max(largest), 0) as "max!",
             coalesce(sum(transfers) filter (where payee_key = $2), 0)::bigint as "count_to_payee!"
         from payee_total
-        where owner = $1
+        -- What somebody moves between their own accounts says nothing of how they pay others.
+        where owner = $1 and not exists (
+            select from account own
+            where own.owner = payee_total.owner and own.number_key = payee_total.payee_key and own.issued is not null
+        )
         "#,
         owner,
         payee_key,
