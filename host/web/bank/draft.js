@@ -3,7 +3,7 @@
 // a transfer that was sent and never answered it stores everything, because only its key can find out whether it went
 // through.
 
-/** @import { Draft, FullDraft } from "./types.js" */
+/** @import { Draft, FullDraft, Payee } from "./types.js" */
 
 const KEY = "caudal.draft";
 const UNSETTLED_KEY = "caudal.unsettled";
@@ -69,6 +69,14 @@ export function claimDraft(user) {
   const centavos = Number.isSafeInteger(kept.centavos) ? kept.centavos : null;
   owner = user;
   become(isKept ? { ...emptyDraft(), ...kept, centavos } : draft);
+}
+
+/** Chooses whom to pay, and from where. @param {Payee | null} payee @param {Partial<Draft>} changes */
+export function choosePayee(payee, changes) {
+  // What was being typed for another payee must not be suggested.
+  const isSame = payee?.id === draft.toBeneficiaryId;
+  const kept = isSame ? {} : { typed: null, typedRemittance: null, concept: null, numericReference: null };
+  choose({ ...kept, toBeneficiaryId: payee?.id ?? null, payee, ...changes });
 }
 
 /** Changes the draft. A different transfer gets a new key. @param {Partial<Draft>} changes */

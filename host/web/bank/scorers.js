@@ -47,9 +47,9 @@ function scorerOf(kind) {
   return entry.scorer;
 }
 
-/** Loads all three while there is a connection. */
+/** Loads those that payments need while there is a connection. Display settings can wait for one. */
 export function loadScorers() {
-  return Promise.all(["risk", "nudge", "accessibility"].map(scorerOf));
+  return Promise.all(["risk", "nudge"].map(scorerOf));
 }
 
 /**

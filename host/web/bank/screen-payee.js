@@ -6,7 +6,7 @@ import { announce } from "./announce.js";
 import * as api from "./api.js";
 import { bankNames } from "./banks.js";
 import { isSameBank, readNumber } from "./clabe.js";
-import { choose } from "./draft.js";
+import { choosePayee } from "./draft.js";
 import { payeeName } from "./drawing.js";
 import { textField } from "./fields.js";
 import { setFlash } from "./flash.js";
@@ -96,6 +96,9 @@ export const addPayeeScreen = {
   title: () => t("payee.title"),
   draw(place, { go }) {
     const isForTransfer = pathNow().endsWith("?for=transfer");
+    // The first step of a transfer without payees leads here.
+    const isFirst = known.payees?.length === 0;
+    const back = isForTransfer && isFirst ? "#/accounts" : isForTransfer ? "#/transfer/parties" : "#/beneficiaries";
     const bank = bankField(() => number);
     const number = numberField({
       label: t("payee.number"),
@@ -124,18 +127,17 @@ export const addPayeeScreen = {
       send: async ({ alias, ...values }) => {
         const payee = await api.savePayee(alias === "" ? values : { ...values, alias });
         addPayee(payee);
-        if (isForTransfer) choose({ toBeneficiaryId: payee.id, payee });
+        const only = known.accounts?.length === 1 ? known.accounts[0].id : null;
+        if (isForTransfer) choosePayee(payee, only ? { fromAccountId: only } : {});
         const { result } = await checkPayee(payee);
         const done = t(result === "match" ? "payee.done.match" : "payee.done", { name: payeeName(payee) });
         const cooling = known.terms?.coolingSeconds ?? 0;
         setFlash(cooling > 0 ? `${done} ${t("payee.cooling", { wait: writeWait(cooling) })}` : done);
-        go(isForTransfer ? "/transfer/parties" : "/beneficiaries", { replace: true });
+        // With one account there is nothing left to choose.
+        const next = only ? "/transfer/amount" : "/transfer/parties";
+        go(isForTransfer ? next : "/beneficiaries", { replace: true });
       },
     });
-    show(
-      place,
-      form.element,
-      h("p", h("a", { href: isForTransfer ? "#/transfer/parties" : "#/beneficiaries" }, t("payee.cancel"))),
-    );
+    show(place, form.element, h("p", h("a", { href: back }, t("payee.cancel"))));
   },
 };

@@ -2,7 +2,7 @@
 
 /** @import { Account, ChoiceField, Go, Payee, Screen } from "./types.js" */
 import { h } from "../shared/dom.js";
-import { choose, draftNow, isUnsettled, resume, takeFault } from "./draft.js";
+import { choosePayee, draftNow, isUnsettled, resume, takeFault } from "./draft.js";
 import { favoriteMark, listedNumber, money, number, payeeName, typeName } from "./drawing.js";
 import { choiceField } from "./fields.js";
 import { drawForm } from "./form.js";
@@ -13,14 +13,11 @@ import { drawPayeeWarnings } from "./payee-warnings.js";
 import { userNow } from "./session.js";
 import { t } from "./words.js";
 
+const ADD = "/beneficiaries/new?for=transfer";
+
 /** An unsettled transfer comes first: its outcome is unknown until it is tried again. */
 export function unsettledGuard() {
   return isUnsettled() && resume(userNow()) ? "/transfer/review" : null;
-}
-
-/** @param {string} title @param {string} about @param {string} link @param {string} action */
-function drawEmpty(title, about, link, action) {
-  return h("div.sheet.empty", h("h2", title), h("p", about), h("p.acts", h("a.button.main", { href: link }, action)));
 }
 
 /** @param {Account[]} accounts @param {Payee[]} payees @returns {ChoiceField[]} */
@@ -60,12 +57,9 @@ function drawFields(accounts, payees) {
 /** @param {Account[]} accounts @param {Payee[]} payees @param {Go} go */
 function drawParties(accounts, payees, go) {
   if (accounts.length === 0) {
-    const element = drawEmpty(t("accounts.empty.title"), t("parties.no-account"), "#/accounts/new", t("accounts.open"));
-    return { element };
-  }
-  const add = "#/beneficiaries/new?for=transfer";
-  if (payees.length === 0) {
-    return { element: drawEmpty(t("payees.empty.title"), t("parties.no-payee"), add, t("payees.add")) };
+    const open = h("a.button.main", { href: "#/accounts/new" }, t("accounts.open"));
+    const [title, about] = [h("h2", t("accounts.empty.title")), h("p", t("parties.no-account"))];
+    return { element: h("div.sheet.empty", title, about, h("p.acts", open)) };
   }
   const fields = drawFields(accounts, payees);
   const form = drawForm({
@@ -73,12 +67,9 @@ function drawParties(accounts, payees, go) {
     fields,
     submit: t("continue"),
     isDrafted: false,
-    extra: h("p", h("a", { href: add }, t("parties.add"))),
+    extra: h("p", h("a", { href: `#${ADD}` }, t("parties.add"))),
     send: async (values) => {
-      // What was being typed for another payee must not be suggested.
-      const isSame = values.toBeneficiaryId === draftNow().toBeneficiaryId;
-      const kept = isSame ? {} : { typed: null, typedRemittance: null, concept: null, numericReference: null };
-      choose({ ...values, ...kept, payee: payees.find((it) => it.id === values.toBeneficiaryId) });
+      choosePayee(payees.find((it) => it.id === values.toBeneficiaryId) ?? null, values);
       go("/transfer/amount");
     },
   });
@@ -102,6 +93,8 @@ export const partiesScreen = {
       signal,
       load: async () => {
         const [accounts, payees] = await Promise.all([loadAccounts(), loadPayees()]);
+        // There is nothing to choose.
+        if (accounts.length > 0 && payees.length === 0 && !signal.aborted) go(ADD, { replace: true });
         return { accounts, payees };
       },
       fallback: () => {

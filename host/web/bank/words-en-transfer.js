@@ -21,7 +21,6 @@ export default {
   "parties.filtered.one": "{count} result",
   "parties.filtered.many": "{count} results",
   "parties.no-account": "You need an account to transfer from.",
-  "parties.no-payee": "First add the person or company you want to pay.",
   "amount.title": "How much do you want to send?",
   "amount.label": "Amount in pesos",
   "amount.hint": "For example: 1,500.50, with a decimal point before the centavos.",

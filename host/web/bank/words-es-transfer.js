@@ -21,7 +21,6 @@ export default {
   "parties.filtered.one": "{count} resultado",
   "parties.filtered.many": "{count} resultados",
   "parties.no-account": "Para transferir necesitas una cuenta.",
-  "parties.no-payee": "Agrega primero a quien va a recibir el dinero.",
   "amount.title": "¿Cuánto quieres enviar?",
   "amount.label": "Monto en pesos",
   "amount.hint": "Por ejemplo: 1,500.50. Usa punto para los centavos.",
