@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use caudal::clock::Clock;
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use time::OffsetDateTime;
 use tokio::task::JoinSet;
 
 use crate::harness::{Client, Options, TestApp};
@@ -80,13 +80,14 @@ async fn notify_all(hosts: &Arc<Mutex<Vec<Client>>>, notices: &[usize], today: &
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+#[expect(clippy::print_stdout, reason = "prints figures for the reader")]
 async fn each_order_counts_once_while_couriers_are_killed(db: PgPool) {
     let count = std::env::var("CAUDAL_INCOMING_ORDERS").map_or(ORDERS, |count| count.parse().unwrap());
     let mut random = Random::new(7);
-    let date = caudal::rail::operating_date(OffsetDateTime::now_utc());
+    let date = caudal::rail::operating_date(Clock::system().now());
     let today = format!("{:04}{:02}{:02}", date.year(), u8::from(date.month()), date.day());
     let stp = StandIn::start(&today).await;
-    let mut apps = vec![start(&db, &stp).await, start(&db, &stp).await];
+    let mut apps = [start(&db, &stp).await, start(&db, &stp).await];
     let hosts = Arc::new(Mutex::new(apps.iter().map(TestApp::ai).collect::<Vec<_>>()));
     let mut numbers = Vec::new();
     for user in 0..ACCOUNTS {
@@ -155,6 +156,7 @@ async fn each_order_counts_once_while_couriers_are_killed(db: PgPool) {
 }
 
 /// Prints how long answers to notices take at a steady pace, while transfers go out.
+#[expect(clippy::print_stdout, reason = "prints figures for the reader")]
 async fn time_answers(
     app: &TestApp,
     hosts: &Arc<Mutex<Vec<Client>>>,

@@ -344,6 +344,7 @@ fn peak() -> u64 {
 
 /// `CAUDAL_RECONCILED=1000000` compares a million orders.
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+#[expect(clippy::print_stdout, reason = "prints figures for the reader")]
 async fn a_hundred_planted_differences_are_found_and_nothing_else(db: PgPool) {
     let orders = std::env::var("CAUDAL_RECONCILED").map_or(ORDERS, |text| text.parse().unwrap());
     let of = orders / 2;

@@ -299,7 +299,7 @@ async fn what_is_altered_during_a_rotation_is_not_sealed(db: PgPool) {
         while !sqlx::query_scalar::<_, bool>(waiting).fetch_one(&db).await.unwrap() {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
-        execute(&mut *db.acquire().await.unwrap(), "update beneficiary set account_number = '9'").await;
+        execute(&mut db.acquire().await.unwrap(), "update beneficiary set account_number = '9'").await;
         lock.rollback().await.unwrap();
     };
     let (rotated, ()) = tokio::join!(async { rotate(&db, &key(), &second()).await }, alter);

@@ -124,7 +124,6 @@ fn episodes() -> Vec<Episode> {
             acts: vec![order(47, 1), report(47, Report::Settled)],
             restore: &["update account set issued = null, number_key = '1' where account_id::text like '%a000'"],
             expected: "each payment that its rail decided has its order",
-            ..NOTHING
         },
         Episode {
             forge: &["update account set owner = 'luz' where account_id::text like '%a000'"],

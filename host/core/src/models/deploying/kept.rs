@@ -58,13 +58,12 @@ mod tests {
     /// Champion and shadows of each change, the oldest first.
     fn history(changes: &[(u8, &[u8])]) -> Vec<Deployment> {
         let digest = |name: &u8| Digest([*name; 32]);
-        let change = |(epoch, (champion, shadows)): (i64, &(u8, &[u8]))| Deployment {
-            epoch,
+        let change = |(at, (champion, shadows)): (usize, &(u8, &[u8]))| Deployment {
             shadows: shadows.iter().map(digest).collect(),
-            changed_at: OffsetDateTime::UNIX_EPOCH + Duration::from_secs(epoch.unsigned_abs()),
+            changed_at: OffsetDateTime::UNIX_EPOCH + Duration::from_secs(at as u64 + 1),
             ..Deployment::nothing(ModelKind::Risk, digest(champion))
         };
-        (1..).zip(changes).map(change).rev().collect()
+        changes.iter().enumerate().map(change).rev().collect()
     }
 
     #[test]
