@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import { tablesOf } from "../../host/web/console/card-tables.js";
 import { jumpIn } from "../../host/web/console/jumps.js";
+import { formerIn, hasOther, keptIn, sinceFormer, uncompared } from "../../host/web/console/record.js";
 import { interval, percent, share } from "../../host/web/console/words.js";
 
 test("the tables of a card are found by heading, column and row", () => {
@@ -60,4 +61,31 @@ test("a jump after a change is distinguished from chance, and reported with its 
   assert.equal(jumpIn(traffic([11, 10, 12, 11, 9, 12], calm), history), null);
   assert.equal(jumpIn(traffic([11, 11, 11, 11, 1, 1], calm), [history[1]]), null, "the change was before the range");
   assert.equal(jumpIn(traffic([11, 11, 11, 11, 1, 1], calm), []), null);
+});
+
+test("a former champion is kept for a day, and compared from old to new", () => {
+  const change = (epoch, champion, previous, shadows = [], fallback = true) => {
+    return { epoch, champion, previous, shadows, fallback, canary: null, changed_at: `2026-11-24T1${epoch}:00:00Z` };
+  };
+  const past = [change(2, "new", "old", ["old", "third"]), change(1, "new", "old", ["old"])];
+  const flips = [
+    [5, 3, 1],
+    [2, 60, 19],
+    [4, 40, 90],
+  ];
+  const shadow = { version: "old", role: "shadow", compared: 224, classes: ["low", "medium", "high"], flips };
+  const report = { epoch: 2, current: true, champion: "new", challengers: [{ ...shadow, flip_share: 0.308 }] };
+  assert.deepEqual(keptIn(past[0], past), { version: "old", until: "2026-11-25T11:00:00.000Z" });
+  assert.equal(keptIn(past[0], [{ ...past[0], shadows: [] }, past[1]]), null, "removed");
+  const former = formerIn(report, past);
+  assert.equal(former, report.challengers[0]);
+  assert.equal(
+    sinceFormer(former, report),
+    "Since change 2, new gives another class than old in 30.8%: stricter 46, milder 23; 20 of 110 are no longer high.",
+  );
+  const back = [change(3, "old", "new", ["new"], false), ...past];
+  assert.equal(formerIn({ ...report, epoch: 3, challengers: [{ ...shadow, version: "new" }] }, back), undefined, "left");
+  assert.deepEqual([hasOther(past[0], past), hasOther(change(1, "a", "a"), [])], [true, false]);
+  assert.equal(uncompared("old", past[0], past), "not compared in the latest trial");
+  assert.equal(uncompared("fourth", past[0], past), "never compared with new");
 });

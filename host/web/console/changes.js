@@ -4,6 +4,7 @@
 /** @import { Canary, Change, Deployment, NumberField, Seen } from "./types.js" */
 import * as api from "./api.js";
 import { kindOf, SHADOWS_MAX, setbackOf } from "./kinds.js";
+import { hasOther, uncompared } from "./record.js";
 import { abortRollout, pauseRollout, resumeRollout, startRollout } from "./rollout-changes.js";
 import { list, percent } from "./words.js";
 
@@ -85,7 +86,7 @@ function promote(now, version, seen, keeps = true) {
     inSpite: setback
       ? `Promote ${version} anyway`
       : isUnproven
-        ? `Promote ${version}, which was not compared in the latest trial`
+        ? `Promote ${version}, which was ${uncompared(version, now, seen.past)}`
         : undefined,
     effects: () =>
       sentences(
@@ -99,7 +100,7 @@ function promote(now, version, seen, keeps = true) {
         now.canary?.version === version && `${version} is no longer the canary: it answers everyone.`,
         now.shadows.includes(version) && `${version} is no longer a shadow.`,
         rest.canary && `${rest.canary.version} remains the canary for ${percent(rest.canary.percent)} of users.`,
-        kept && `For a day it is also a shadow: you see what it would have answered.`,
+        kept && `For a day ${kept} is also a shadow: you see what it would have answered.`,
         rest.shadows.length > 0 &&
           `${list(rest.shadows)} will be compared with it, as shadow${s(rest.shadows.length)}.`,
         IN_FLIGHT,
@@ -112,8 +113,8 @@ function promote(now, version, seen, keeps = true) {
   };
 }
 
-/** Returns to the champion before, and promotes no challenger. @param {Deployment} now @returns {Change} */
-function rollBack(now) {
+/** Returns to the champion before, and promotes no challenger. @param {Deployment} now @param {string} _ @param {Seen} seen @returns {Change} */
+function rollBack(now, _, { past }) {
   const { request, hasChallengers } = kindOf(now.kind);
   const { length } = now.shadows;
   const { champion, rollback_to: target } = now;
@@ -130,7 +131,7 @@ function rollBack(now) {
     effects: () =>
       sentences(
         isOnlyTrial
-          ? `${champion} continues to answer, because no other version served before it.`
+          ? `${champion} goes on answering everyone${hasOther(now, past) ? "" : ", because no other version served before it"}.`
           : `${target} will ${hasChallengers ? "answer" : "decide"} every ${request} ${ON_EVERY_HOST}.`,
         !isOnlyTrial && `${champion} stays warm, but does not answer if ${target} fails.`,
         !isOnlyTrial && now.canary && `To end only the canary, and keep ${champion}, stop the canary instead.`,

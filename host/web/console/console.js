@@ -78,6 +78,7 @@ function refresh() {
       failure = asFailure(error);
       // Keep showing the last data, with its time.
       drawFreshness();
+      drawHostsNow();
       reportFailure();
     }
   });
@@ -102,6 +103,12 @@ function drawFreshness() {
   update(at("freshness"), `${state} `, h("span.clock", time));
 }
 
+function drawHostsNow() {
+  const [kind, asOf] = [shownKind(), failure && refreshed];
+  const now = known.deployments.get(kind);
+  if (now) update(at("hosts"), drawHosts(kind, known.versions.get(kind)?.hosts ?? [], now.epoch, asOf));
+}
+
 function draw() {
   if (!isSignedIn()) return;
   const kind = shownKind();
@@ -124,13 +131,16 @@ function draw() {
   const now = known.deployments.get(kind);
   if (now) {
     const history = known.histories.get(kind);
-    update(at("service"), drawService(now, isOperator));
-    update(at("hosts"), drawHosts(kind, known.versions.get(kind)?.hosts ?? [], now.epoch));
+    update(at("service"), drawService(now, isOperator, history?.data ?? []));
+    drawHostsNow();
     drawChoice(known.versions.get(kind)?.versions.map((it) => it.model_version) ?? []);
     update(at("versions"), drawVersions(known.versions.get(kind)?.versions ?? [], now, isOperator));
     update(at("rollout"), hasChallengers && drawRollout(known.rollouts.get(kind), isOperator));
     const report = known.reports.get(kind);
-    update(at("report"), hasChallengers && drawReport(kind, now.epoch, report, at("report").clientWidth));
+    update(
+      at("report"),
+      hasChallengers && drawReport(kind, now.epoch, report, at("report").clientWidth, history?.data ?? []),
+    );
     const shown = history?.failure
       ? h("div.notice.bad", drawFailure(history.failure))
       : drawHistory(history?.data ?? [], known.rollouts.get(kind)?.data ?? []);

@@ -8,10 +8,11 @@ import * as api from "./api.js";
 import { kindOf, rolesOf } from "./kinds.js";
 import { update } from "./patch.js";
 import { asFailure } from "./problems.js";
+import { formerIn, isWhole, reign, sinceFormer, uncompared } from "./record.js";
 import { drawLost } from "./report.js";
 import { fact, markScrollable } from "./table.js";
 import { drawGate } from "./versions.js";
-import { count, failuresIn, interval, micros, percent, share, version, when } from "./words.js";
+import { count, failuresIn, interval, micros, percent, sentence, share, version, when } from "./words.js";
 
 /** @param {string} name @param {Deployment} now */
 function traffic(name, now) {
@@ -26,26 +27,36 @@ function traffic(name, now) {
 /** When it last was the champion. @param {string} name @param {Deployment[]} history newest first @returns {Child} */
 function service(name, history) {
   const at = history.findIndex((it) => it.champion === name);
-  if (at === 0) return ["as of change ", String(history[0].epoch), ", ", when(history[0].changed_at)];
-  if (at > 0) return ["until change ", String(history[at - 1].epoch), ", ", when(history[at - 1].changed_at)];
-  return "not on record";
+  const change = (/** @type {Deployment | undefined} */ it) => [`change ${it?.epoch}, `, when(it?.changed_at)];
+  if (at > 0) return ["until ", change(history[at - 1])];
+  const [since, first] = [reign(history).at(-1), history.at(-1)];
+  // Built-in champions have no change of their own.
+  const isBuiltIn = isWhole(history) && (first === undefined || first.previous === name);
+  if (at === 0) return isBuiltIn && since === first ? "built-in champion, since the start" : ["since ", change(since)];
+  if (isBuiltIn) return first ? ["built-in champion until ", change(first)] : "built-in champion, since the start";
+  return isWhole(history) ? "never" : "not on record";
 }
 
-/** @param {Challenger} it @param {Report} report @param {boolean} isPast */
-function comparison(it, report, isPast) {
+/** @param {Challenger} it @param {Report} report @param {Deployment} now @param {Deployment[]} history */
+function comparison(it, report, now, history) {
   const flipped = it.flips.flatMap((row, was) => row.filter((_, is) => was !== is)).reduce((sum, n) => sum + n, 0);
   const { all, note } = failuresIn(it.failed);
   return [
     fact(
       "Compared",
       `${count(it.compared)} of ${count(report.observed)} requests`,
-      isPast && `, as a ${it.role} under change ${report.epoch}`,
+      report.epoch !== now.epoch && `, as a ${it.role} under change ${report.epoch}`,
     ),
-    drawLost(it),
-    fact(
-      "Changed class",
-      it.compared > 0 ? `${count(flipped)}: ${it.flip ? interval(it.flip) : share(it.flip_share)}` : "–",
-    ),
+    // From old to new: it is what a rollback returns to.
+    it === formerIn(report, history)
+      ? fact("Its successor", sentence(sinceFormer(it, report)))
+      : [
+          drawLost(it, it.version !== now.rollback_to),
+          fact(
+            "Changed class",
+            it.compared > 0 ? `${count(flipped)}: ${it.flip ? interval(it.flip) : share(it.flip_share)}` : "–",
+          ),
+        ],
     fact("Failed", count(all), it.failure && it.failure.of > 0 && `: ${interval(it.failure)}`, note && `, ${note}`),
     fact("Time, p99", `${micros(it.latency_us?.challenger?.p99)}; champion ${micros(it.latency_us?.champion?.p99)}`),
   ];
@@ -79,8 +90,11 @@ export function drawEvidence(name, now, history, part) {
       "dl.facts",
       fact("Answers now", traffic(name, now)),
       fact("Champion", service(name, history)),
-      compared && report && comparison(compared, report, report.epoch !== now.epoch),
-      hasChallengers && !compared && fact("Compared", h("strong", "not in the latest trial")),
+      compared && report && comparison(compared, report, now, history),
+      hasChallengers &&
+        !compared &&
+        name !== now.champion &&
+        fact("Compared", h("strong", sentence(uncompared(name, now, history)))),
     ),
     h("h4", "The gate’s report"),
     examined,

@@ -1,13 +1,26 @@
 // How challengers compare with the champion, and how far the requests have drifted.
 
 /** @import { Child } from "../shared/dom.js" */
-/** @import { Cell, Challenger, Feature, Latency, Loaded, Report } from "./types.js" */
+/** @import { Cell, Challenger, Deployment, Feature, Latency, Loaded, Report } from "./types.js" */
 import { h } from "../shared/dom.js";
 import { badge, kindOf } from "./kinds.js";
 import { drawScores } from "./plot.js";
 import { drawFailure } from "./problems.js";
+import { formerIn, sinceFormer } from "./record.js";
 import { fact, note, table } from "./table.js";
-import { count, drift, failuresIn, figure, interval, micros, percent, share, version, when } from "./words.js";
+import {
+  count,
+  drift,
+  failuresIn,
+  figure,
+  interval,
+  micros,
+  percent,
+  sentence,
+  share,
+  version,
+  when,
+} from "./words.js";
 
 const NO_CHALLENGERS = "There are no challengers. Start a canary or add a shadow below to compare it here.";
 
@@ -32,8 +45,17 @@ function psi(value) {
   return typeof value === "number" ? value.toFixed(3) : "–";
 }
 
-/** Champion's classes as rows, challenger's as columns; agreement is on the diagonal. @param {Challenger} challenger */
-function drawFlips({ classes, flips }) {
+/** The names without their digests, if they differ. @param {Challenger} it @param {Report} report */
+function namesOf({ version, role }, { champion }) {
+  const [one, two] = [champion, version].map((it) => it.split("+")[0]);
+  return one === two ? { champion, challenger: version, role } : { champion: one, challenger: two, role };
+}
+
+/**
+ * Champion's classes as rows, challenger's as columns; agreement is on the diagonal.
+ * @param {Challenger} challenger @param {ReturnType<typeof namesOf>} names
+ */
+function drawFlips({ classes, flips }, names) {
   const rows = flips.map((row, champion) => [
     classes[champion],
     ...row.map((it, challenger) => {
@@ -43,8 +65,8 @@ function drawFlips({ classes, flips }) {
   ]);
   return table({
     label: "Classes: champion against challenger",
-    caption: "Rows: champion’s class. Columns: challenger’s.",
-    heads: ["Champion", ...classes.map((name) => [name, "number"])],
+    caption: `Rows: class by ${names.champion}. Columns: by the ${names.role} ${names.challenger}.`,
+    heads: [`champion: ${names.champion}`, ...classes.map((name) => [name, "number"])],
     rows,
     className: "flips",
   });
@@ -63,16 +85,16 @@ function drawLatency({ champion, challenger }) {
   });
 }
 
-/** @param {NonNullable<Challenger["difference"]>} difference */
-function drawDifference({ mean, p50, p99, largest }) {
+/** @param {NonNullable<Challenger["difference"]>} difference @param {ReturnType<typeof namesOf>} names @param {boolean} isFormer */
+function drawDifference({ mean, p50, p99, largest }, { champion, challenger }, isFormer) {
   return table({
     label: "Difference of scores",
-    caption: "Score, challenger minus champion",
+    caption: `Score, ${isFormer ? `${champion} minus ${challenger}` : "challenger minus champion"}`,
     // The last three are absolute: a mean near 0 may hide large differences in both directions.
     heads: ["mean", "± p50", "± p99", "± largest"].map((name) => [name, "number"]),
     rows: [
       [
-        [figure(mean, { signed: true }), "number"],
+        [figure(isFormer ? -mean : mean, { signed: true }), "number"],
         [figure(p50), "number"],
         [figure(p99), "number"],
         [figure(largest), "number"],
@@ -95,9 +117,11 @@ function drawCompared(it, observed) {
   return fact("Compared", count(it.compared), note(`of ${count(observed)} observed${whose}`));
 }
 
-/** @param {Challenger} it @param {number} observed @param {string} score @param {ReturnType<typeof roomIn>} room @param {number} at */
-function drawChallenger(it, observed, score, room, at) {
+/** @param {Challenger} it @param {Report} report @param {Deployment[]} past @param {string} score @param {ReturnType<typeof roomIn>} room @param {number} at */
+function drawChallenger(it, report, past, score, room, at) {
   const isCanary = it.role === "canary";
+  const isFormer = it === formerIn(report, past);
+  const names = namesOf(it, report);
   return h(
     "section.challenger",
     { "data-key": it.version },
@@ -110,11 +134,12 @@ function drawChallenger(it, observed, score, room, at) {
     // The reason is that of the change: the version's failures, or an operator's.
     it.withdrawn &&
       h("div.notice.bad", h("p.title", isCanary ? "No longer the canary" : "No longer compared"), h("p", it.withdrawn)),
+    isFormer && h("p", sentence(sinceFormer(it, report))),
     h(
       "dl.facts",
-      drawCompared(it, observed),
+      drawCompared(it, report.observed),
       drawFailed(it),
-      drawLost(it),
+      !isFormer && drawLost(it),
       fact(
         "Changed class",
         it.flip ? interval(it.flip) : share(it.flip_share),
@@ -126,7 +151,12 @@ function drawChallenger(it, observed, score, room, at) {
       h(
         "div",
         { class: room.isWide ? "compared wide" : "compared" },
-        h("div.figures", drawFlips(it), drawDifference(it.difference ?? {}), drawLatency(it.latency_us ?? {})),
+        h(
+          "div.figures",
+          drawFlips(it, names),
+          drawDifference(it.difference ?? {}, names, isFormer),
+          drawLatency(it.latency_us ?? {}),
+        ),
         it.scores && drawScores(it.scores, { id: `scores-${at}`, width: room.plot, rem: room.rem, score }),
       ),
   );
@@ -164,17 +194,20 @@ function drawFeatures(features) {
  * Of the answers that were high for the champion, those that the challenger let pass; other kinds have no such class.
  * @param {Challenger} it
  */
-export function drawLost({ classes, flips }) {
+export function drawLost({ classes, flips }, isBad = true) {
   const high = classes.indexOf("high");
   const of = flips[high]?.reduce((sum, it) => sum + it, 0) ?? 0;
   if (of === 0) return null;
   const lost = of - flips[high][high];
   const text = `${count(lost)} of ${count(of)}`;
-  return fact("No longer high", lost > 0 ? h("strong.lost", text) : text, note(share(lost / of)));
+  return fact("No longer high", lost > 0 && isBad ? h("strong.lost", text) : text, note(share(lost / of)));
 }
 
-/** @param {string} kind @param {number} epoch that of the deployment @param {Loaded<Report> | undefined} part @param {number} width in pixels */
-export function drawReport(kind, epoch, part, width) {
+/**
+ * @param {string} kind @param {number} epoch that of the deployment @param {Loaded<Report> | undefined} part
+ * @param {number} width in pixels @param {Deployment[]} past newest first
+ */
+export function drawReport(kind, epoch, part, width, past) {
   if (part?.failure?.code === "nothing-deployed") return h("p", NO_CHALLENGERS);
   if (part?.failure) return h("div.notice.bad", drawFailure(part.failure));
   if (!part?.data) return h("p", "Loading…");
@@ -195,7 +228,7 @@ export function drawReport(kind, epoch, part, width) {
       ".",
       dropped,
     ),
-    report.challengers.map((it, at) => drawChallenger(it, report.observed, score ?? "Score", room, at)),
+    report.challengers.map((it, at) => drawChallenger(it, report, past, score ?? "Score", room, at)),
     drawFeatures(report.features),
   ];
 }

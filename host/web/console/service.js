@@ -5,6 +5,7 @@
 import { h, heard, s } from "../shared/dom.js";
 import { copyButton } from "./copy.js";
 import { badge, kindOf } from "./kinds.js";
+import { keptIn } from "./record.js";
 import { percent, sentence, version, when } from "./words.js";
 
 /**
@@ -26,12 +27,12 @@ export function changeButton(change, text, name, { isDangerous = false, link = "
   );
 }
 
-/** @param {string} role @param {string} name @param {Child} meaning @param {Child[]} buttons */
+/** @param {string} role or several, separated by spaces @param {string} name @param {Child} meaning @param {Child[]} buttons */
 function slot(role, name, meaning, buttons) {
   return h(
     "li",
     { "data-key": `${role} ${name}` },
-    h("div.role", badge(role)),
+    h("div.role", role.split(" ").map(badge)),
     h("div.what", version(name), copyButton(name, name), h("p", meaning)),
     buttons.length > 0 && h("div.acts", buttons),
   );
@@ -76,8 +77,8 @@ function lastChange(now) {
   );
 }
 
-/** @param {Deployment} now @param {boolean} mayChange */
-export function drawService(now, mayChange) {
+/** @param {Deployment} now @param {boolean} mayChange @param {Deployment[]} past newest first */
+export function drawService(now, mayChange, past) {
   const { hasChallengers, scope, request } = kindOf(now.kind);
   /** @param {Child[]} buttons */
   const act = (...buttons) => (mayChange ? buttons : []);
@@ -85,20 +86,26 @@ export function drawService(now, mayChange) {
   const serves = hasChallengers
     ? `Answers ${some ? `${percent(100 - some)} of users` : "everyone"}.`
     : `Decides every ${request}.`;
-  const slots = [slot("champion", now.champion ?? "not known", serves, [])];
   // A rollback is urgent, so challengers do not push it down.
   const target = now.rollback_to;
+  const back = target && changeButton("roll-back", "Roll back", target, { isDangerous: true, link: " to" });
+  const isOnlyTrial = target === now.champion && (now.canary !== null || now.shadows.length > 0);
+  const ended = now.canary ? "ends the canary" : `removes the shadow${now.shadows.length === 1 ? "" : "s"}`;
+  const end = isOnlyTrial && ` Roll back ${ended}; ${target} goes on answering everyone.`;
+  const slots = [
+    slot("champion", now.champion ?? "not known", [serves, end && sentence(end)], act(isOnlyTrial && back)),
+  ];
+  const kept = keptIn(now, past);
+  const isKept = kept !== null && kept.version === target;
   if (target && target !== now.champion) {
+    const fallback = now.fallback ? `Answers if ${now.champion} fails, and a rollback` : "Warm; a rollback";
     const meaning =
       target === now.previous
-        ? "Warm; a rollback returns to it."
+        ? `${hasChallengers ? fallback : "Warm; a rollback"} returns to it.`
         : `A rollback returns to it, not to ${now.previous}, which is on trial.`;
-    const back = changeButton("roll-back", "Roll back", target, { isDangerous: true, link: " to" });
-    slots.push(slot("previous", target, sentence(meaning), act(back)));
-  } else if (target && (now.canary || now.shadows.length > 0)) {
-    const meaning = "No other version served before it, so a rollback would only end the trial.";
-    const back = changeButton("roll-back", "Roll back", target, { isDangerous: true, link: " to" });
-    slots.push(slot("previous", target, meaning, act(back)));
+    const compared = isKept && [" For a day it is also compared with the champion, until ", when(kept.until), "."];
+    const remove = isKept && changeButton("remove-shadow", "Remove shadow", target);
+    slots.push(slot(isKept ? "previous shadow" : "previous", target, [sentence(meaning), compared], act(back, remove)));
   }
   if (now.canary) {
     const { version: name, max_flip_percent: limit } = now.canary;
@@ -119,11 +126,13 @@ export function drawService(now, mayChange) {
     );
   }
   for (const name of now.shadows) {
+    if (isKept && name === target) continue;
+    const role = name === now.previous && now.fallback ? "Answers only if the champion fails" : "Serves no traffic";
     slots.push(
       slot(
         "shadow",
         name,
-        "Serves no traffic; called after the champion and compared with it.",
+        `${role}; called after the champion and compared with it.`,
         act(changeButton("remove-shadow", "Remove shadow", name)),
       ),
     );

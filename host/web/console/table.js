@@ -29,7 +29,7 @@ export function table({ label, caption, heads, rows, keys, className }) {
 export const fact = (term, ...about) => h("div", h("dt", term), h("dd", about));
 
 /** What belongs to a fact, in a quieter colour. @param {Child} text */
-export const note = (text) => text && h("span.note", text);
+export const note = (text) => text && [" ", h("span.note", text)];
 
 /** Lets the keyboard scroll tables that do not fit, and only those: extra tab stops slow people down. @param {ParentNode} within */
 export function markScrollable(within) {
