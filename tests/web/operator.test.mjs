@@ -199,7 +199,7 @@ step("a rollback while the version that was left is on trial again ends the tria
   assert.equal(await ops.page.$("#change-despite_setback"), null, "a trial is no promotion");
   await ops.confirm("a second try");
   await ops.shows(/answers 5% of users/, "#notice");
-  await ops.shows(/would only end the trial/, "#service");
+  await ops.shows(/Roll back ends the canary; nudge-1\.[^\n]* goes on answering everyone/, "#service");
   await ops.change("roll-back", champion, "#service");
   await ops.shows(/ends: it answers nobody and is not promoted/, "dialog");
   await ops.confirm("no better");
@@ -252,7 +252,7 @@ step("what waits for a person is shown: an approval, and a payment", async () =>
   await ops.shows(/Risk/, "#kind-title");
   const first = (await service.version("risk-1.")).model_version;
   await ops.change("promote", first);
-  await ops.shows(/not in the latest trial/, "dialog .evidence");
+  await ops.shows(/never compared with risk-2\./, "dialog .evidence");
   await ops.page.type("dialog textarea", "try the baseline");
   await ops.page.click("dialog button.main");
   await ops.shows(/Tick the box to confirm, or cancel/, "dialog");

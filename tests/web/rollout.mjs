@@ -49,8 +49,10 @@ export async function rollOut({ ops, pushed, deployed, served, ask }) {
   await ops.shows(/60% now[\s\S]*90% to come[\s\S]*100% to come/, "#rollout");
   await ops.shows(/Waiting: 0 of 80 decisions/, "#rollout");
   await ops.change("pause-rollout", pushed, "#rollout");
+  await ops.shows(/in the audit record, with your name/, "dialog");
   await ops.confirm("lunch");
   await ops.shows(/paused/, "#rollout .state");
+  await ops.shows(/Paused by ops since [^\n]*: lunch/, "#rollout .notice");
   await served(before + 1);
   await ask("home", 200);
   await ops.shows(/Decisions at this step\s+(8\d|9\d|1\d\d)\b/, "#rollout");

@@ -138,11 +138,13 @@ function drawWarning({ cause, epoch, reason, changed_by, changed_at }) {
   );
 }
 
-function reasonField() {
+/** Only deployments are in the history. @param {boolean} isDeployment */
+function reasonField(isDeployment) {
   const control = h("textarea", { rows: 3, maxlength: REASON_CHARS_MAX, required: true });
   const read = () => control.value.trim();
-  const about = { name: "reason", label: "Reason", hint: "Stored permanently in the history, with your name." };
-  const check = () => (read() === "" ? "Enter a reason; it is kept in the history." : "");
+  const place = isDeployment ? "in the history" : "in the audit record";
+  const about = { name: "reason", label: "Reason", hint: `Stored permanently ${place}, with your name.` };
+  const check = () => (read() === "" ? `Enter a reason; it is kept ${place}.` : "");
   return { ...drawField(about, control, check), read };
 }
 
@@ -165,7 +167,7 @@ export function confirmChange(change, kindName, draft = {}, evidence = null) {
     let isSending = false;
 
     const numbers = change.fields.map((it) => (it.isSteps ? stepsField(it) : numberField(it)));
-    const reason = reasonField();
+    const reason = reasonField(!change.keepsDeployment);
     const agreement = change.inSpite ? agreementField(change.inSpite) : null;
     const typed = [...numbers, reason].map((it) => ({ ...it, proposed: it.text() }));
     for (const { name, fill } of typed) if (draft[name] !== undefined) fill(draft[name]);

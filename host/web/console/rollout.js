@@ -56,7 +56,13 @@ function drawOpen(it, mayChange) {
       ),
     it.state === "running" &&
       h("p", seen?.waits_for ? ["Waiting: ", seen.waits_for, "."] : "Ready: the next step is under way."),
-    it.state !== "running" && h("p.notice", sentence(it.detail)),
+    it.state === "paused" &&
+      h(
+        "p.notice",
+        ["Paused ", it.changed_by === "rollout" ? "automatically" : ["by ", h("strong", it.changed_by)], " since "],
+        [when(it.changed_at), ": ", sentence(it.detail)],
+      ),
+    it.state === "waiting" && h("p.notice", sentence(it.detail)),
     mayChange &&
       h(
         "div.acts",
