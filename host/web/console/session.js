@@ -14,6 +14,8 @@ import { endOf } from "./words.js";
 
 /** Enough to finish a sentence and to fetch another token. */
 const WARNED_MS = 120_000;
+/** Hosts allow for clocks that differ. */
+const LEEWAY_MS = 60_000;
 
 const tokenInput = /** @type {HTMLInputElement} */ (at("token"));
 const form = at("sign-in-form");
@@ -51,7 +53,8 @@ export function drawEnding() {
   const left = timeLeft();
   const isRenewed = left < WARNED_MS && isRenewable();
   if (isRenewed) renewQuietly();
-  const [verb, leeway] = left > 0 ? ["ends", ""] : ["ended", " Hosts accept it for a minute more at most."];
+  const verb = left > 0 ? "ends" : "ended";
+  const leeway = left <= 0 && left > -LEEWAY_MS ? " Hosts accept it for a minute more at most." : "";
   for (const place of document.querySelectorAll("[data-ending]")) {
     update(
       place,
@@ -99,6 +102,7 @@ function signInAgain(failure) {
     parts: [
       failure &&
         h("p", expires && expires <= new Date() ? ["Your token ended at ", endOf(expires)] : failure.title, "."),
+      h("p", `As ${user ?? "the same operator"}. What you typed is kept${failure ? "; signing out discards it" : ""}.`),
       form,
       h("div.choice", failure ? button("Sign out", signOut) : button("Cancel", () => dialog.close())),
     ],
