@@ -174,8 +174,10 @@ step("a canary that fails is withdrawn, and is promoted only by somebody who say
 
 step("a rollback shows what it returns to, and the version that it left is marked", async () => {
   await ops.page.waitForFunction(() => document.querySelector("#hosts tbody td.number")?.textContent === "4");
+  await ops.shows(/Answers if [^\n]* For a day it is also compared with the champion, until \d/, "#service");
   await ops.change("roll-back", champion, "#service");
   await ops.shows(/Champion\s+until change 4/, "dialog .evidence");
+  await ops.shows(/Champion\s+since change 4/, "dialog .evidence + .evidence");
   await ops.shows(/Answers now\s+everyone, as the champion[\s\S]*Failed\s+3/, "dialog .evidence + .evidence");
   await ops.shows(/will answer every nudge request/, "dialog");
   await ops.axe("roll-back");

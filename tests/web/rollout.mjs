@@ -49,7 +49,7 @@ export async function rollOut({ ops, pushed, deployed, served, ask }) {
   await ops.shows(/60% now[\s\S]*90% to come[\s\S]*100% to come/, "#rollout");
   await ops.shows(/Waiting: 0 of 80 decisions/, "#rollout");
   await ops.change("pause-rollout", pushed, "#rollout");
-  await ops.shows(/in the audit record, with your name/, "dialog");
+  await ops.shows(/Kept with the rollout until its next change/, "dialog");
   await ops.confirm("lunch");
   await ops.shows(/paused/, "#rollout .state");
   await ops.shows(/Paused by ops since [^\n]*: lunch/, "#rollout .notice");

@@ -142,9 +142,11 @@ function drawWarning({ cause, epoch, reason, changed_by, changed_at }) {
 function reasonField(isDeployment) {
   const control = h("textarea", { rows: 3, maxlength: REASON_CHARS_MAX, required: true });
   const read = () => control.value.trim();
-  const place = isDeployment ? "in the history" : "in the audit record";
-  const about = { name: "reason", label: "Reason", hint: `Stored permanently ${place}, with your name.` };
-  const check = () => (read() === "" ? `Enter a reason; it is kept ${place}.` : "");
+  const hint = isDeployment
+    ? "Stored permanently in the history, with your name."
+    : "Kept with the rollout until its next change; the audit record keeps who and when.";
+  const about = { name: "reason", label: "Reason", hint };
+  const check = () => (read() === "" ? `Enter a reason${isDeployment ? "; it is kept in the history" : ""}.` : "");
   return { ...drawField(about, control, check), read };
 }
 
