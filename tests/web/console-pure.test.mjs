@@ -84,7 +84,11 @@ test("a former champion is kept for a day, and compared from old to new", () => 
     "Since change 2, new gives another class than old in 30.8%: stricter 46, milder 23; 20 of 110 are no longer high.",
   );
   const back = [change(3, "old", "new", ["new"], false), ...past];
-  assert.equal(formerIn({ ...report, epoch: 3, challengers: [{ ...shadow, version: "new" }] }, back), undefined, "left");
+  assert.equal(
+    formerIn({ ...report, epoch: 3, challengers: [{ ...shadow, version: "new" }] }, back),
+    undefined,
+    "left",
+  );
   assert.deepEqual([hasOther(past[0], past), hasOther(change(1, "a", "a"), [])], [true, false]);
   assert.equal(uncompared("old", past[0], past), "not compared in the latest trial");
   assert.equal(uncompared("fourth", past[0], past), "never compared with new");

@@ -116,8 +116,8 @@ function promote(now, version, seen, keeps = true) {
 /** Returns to the champion before, and promotes no challenger. @param {Deployment} now @param {string} _ @param {Seen} seen @returns {Change} */
 function rollBack(now, _, { past }) {
   const { request, hasChallengers } = kindOf(now.kind);
-  const { length } = now.shadows;
   const { champion, rollback_to: target } = now;
+  const removed = now.shadows.filter((it) => it !== target);
   const isOnlyTrial = target === champion;
   const setback = isOnlyTrial || !target ? undefined : setbackOf(target, now);
   return {
@@ -136,7 +136,8 @@ function rollBack(now, _, { past }) {
         !isOnlyTrial && `${champion} stays warm, but does not answer if ${target} fails.`,
         !isOnlyTrial && now.canary && `To end only the canary, and keep ${champion}, stop the canary instead.`,
         now.canary && `The canary ${now.canary.version} ends: it answers nobody and is not promoted.`,
-        length > 0 && `The shadow${s(length)} ${list(now.shadows)} ${length === 1 ? "is" : "are"} removed.`,
+        removed.length > 0 &&
+          `The shadow${s(removed.length)} ${list(removed)} ${removed.length === 1 ? "is" : "are"} removed.`,
         IN_FLIGHT,
       ),
     send: (_, reason) => {

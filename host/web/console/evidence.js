@@ -21,20 +21,22 @@ function traffic(name, now) {
     return now.canary ? `${percent(100 - now.canary.percent)} of users, as the champion` : "everyone, as the champion";
   }
   if (roles.includes("canary")) return `${percent(now.canary?.percent)} of users, as the canary`;
-  return roles.includes("shadow") ? "nobody; compared as a shadow" : "nobody";
+  const nobody = roles.includes("previous") && now.fallback ? "nobody, unless the champion fails" : "nobody";
+  return roles.includes("shadow") ? `${nobody}; compared as a shadow` : nobody;
 }
 
-/** When it last was the champion. @param {string} name @param {Deployment[]} history newest first @returns {Child} */
-function service(name, history) {
-  const at = history.findIndex((it) => it.champion === name);
+/** When it last was the champion. @param {string} name @param {Deployment} now @param {Deployment[]} history newest first @returns {Child} */
+function service(name, now, history) {
   const change = (/** @type {Deployment | undefined} */ it) => [`change ${it?.epoch}, `, when(it?.changed_at)];
+  const isComplete = isWhole(history, now);
+  const [at, first, since] = [history.findIndex((it) => it.champion === name), history.at(-1), reign(history).at(-1)];
   if (at > 0) return ["until ", change(history[at - 1])];
-  const [since, first] = [reign(history).at(-1), history.at(-1)];
   // Built-in champions have no change of their own.
-  const isBuiltIn = isWhole(history) && (first === undefined || first.previous === name);
-  if (at === 0) return isBuiltIn && since === first ? "built-in champion, since the start" : ["since ", change(since)];
-  if (isBuiltIn) return first ? ["built-in champion until ", change(first)] : "built-in champion, since the start";
-  return isWhole(history) ? "never" : "not on record";
+  const isBuiltIn = isComplete && (first ? first.previous : now.champion) === name;
+  if (isBuiltIn && since === first && at === (first ? 0 : -1)) return "built-in champion, since the start";
+  if (at === 0) return ["since ", change(since)];
+  if (isBuiltIn) return ["built-in champion until ", change(first)];
+  return isComplete ? "never" : "not on record";
 }
 
 /** @param {Challenger} it @param {Report} report @param {Deployment} now @param {Deployment[]} history */
@@ -89,7 +91,7 @@ export function drawEvidence(name, now, history, part) {
     h(
       "dl.facts",
       fact("Answers now", traffic(name, now)),
-      fact("Champion", service(name, history)),
+      fact("Champion", service(name, now, history)),
       compared && report && comparison(compared, report, now, history),
       hasChallengers &&
         !compared &&

@@ -13,8 +13,8 @@ export function reign(past) {
   return end === -1 ? past : past.slice(0, end);
 }
 
-/** Whether nothing is missing at its end. @param {Deployment[]} past */
-export const isWhole = (past) => (past.at(-1)?.epoch ?? 1) <= 1;
+/** Whether no change is missing. @param {Deployment[]} past @param {Deployment} now */
+export const isWhole = (past, now) => (past.length > 0 ? past[past.length - 1].epoch === 1 : now.epoch === 0);
 
 /** The champion before, unless the present one came by a rollback. @param {Deployment[]} past */
 function former(past) {
@@ -62,5 +62,7 @@ export function uncompared(name, now, past) {
     const names = [it.champion, it.canary?.version, ...it.shadows];
     return [name, now.champion].every((one) => names.includes(one) && [name, now.champion].includes(it.champion));
   });
-  return wereCompared || !isWhole(past) ? "not compared in the latest trial" : `never compared with ${now.champion}`;
+  return wereCompared || !isWhole(past, now)
+    ? "not compared in the latest trial"
+    : `never compared with ${now.champion}`;
 }

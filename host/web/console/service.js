@@ -103,7 +103,13 @@ export function drawService(now, mayChange, past) {
       target === now.previous
         ? `${hasChallengers ? fallback : "Warm; a rollback"} returns to it.`
         : `A rollback returns to it, not to ${now.previous}, which is on trial.`;
-    const compared = isKept && [" For a day it is also compared with the champion, until ", when(kept.until), "."];
+    // During a canary the service removes nothing.
+    const later = now.canary ? ", or until the canary ends if that is later" : "";
+    const compared = isKept && [
+      " For a day it is also compared with the champion, until ",
+      when(kept.until),
+      `${later}.`,
+    ];
     const remove = isKept && changeButton("remove-shadow", "Remove shadow", target);
     slots.push(slot(isKept ? "previous shadow" : "previous", target, [sentence(meaning), compared], act(back, remove)));
   }
