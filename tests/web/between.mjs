@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { newUser } from "./bank.mjs";
+import { tooWide } from "./looks.mjs";
 import { Person } from "./person.mjs";
 
 const SHOTS = process.env.CAUDAL_WEB_SHOTS;
@@ -54,6 +55,8 @@ export function between(it) {
       await person.activates("link", words.go);
       await person.arrives(words.title);
       if (SHOTS) await person.page.screenshot({ path: `${SHOTS}/move-${language}.png`, fullPage: true });
+      await person.page.setViewport({ width: 390, height: 844 });
+      assert.equal(await tooWide(person), null);
       await person.tabsTo("textbox", /Monto|Amount/);
       await person.types("10000.01");
       await person.press("Enter");
