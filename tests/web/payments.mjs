@@ -128,6 +128,13 @@ export function payments(stage) {
     await it.leaves();
   });
 
+  test("where there are no limits, it is said where the amount is typed", async () => {
+    const { it } = await signedIn(stage);
+    await reachesAmount(it, PAYEE.name);
+    await it.sees("No hay límite diario: puedes enviar hasta tu saldo.");
+    await it.leaves();
+  });
+
   test("limits are said where the amount is typed, a wait where the payee is saved, and the bank knows itself", async (t) => {
     t.after(() => stage.line.restore());
     const limits = { perTransfer: 8_000, perDay: 20_000, sentToday: 12_500, leftToday: 7_500 };

@@ -25,10 +25,11 @@ function faultOf(text) {
   return leftToday !== undefined && centavos > leftToday ? t("amount.over-day", { left: writeMoney(leftToday) }) : "";
 }
 
-/** What the bank's limits leave, or nothing where there are none. */
+/** What the bank's limits leave, or that there are none; nothing while it is not known. */
 function drawLimits() {
   const { perTransfer, perDay, leftToday } = known.terms ?? {};
   return [
+    known.terms && perTransfer === undefined && perDay === undefined && t("amount.limit.none"),
     perTransfer !== undefined && t("amount.limit.transfer", { limit: writeMoney(perTransfer) }),
     perDay !== undefined &&
       leftToday !== undefined &&

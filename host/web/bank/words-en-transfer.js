@@ -33,6 +33,7 @@ export default {
   "amount.too-precise": "Centavos have two digits at most.",
   "amount.too-small": "The smallest amount is $0.01.",
   "amount.too-large": "This is more than a single transfer allows.",
+  "amount.limit.none": "There is no daily limit: you can send up to your balance.",
   "amount.limit.transfer": "You can send up to {limit} per transfer.",
   "amount.limit.day": "You can still send {left} today, of {limit} a day.",
   "amount.over-transfer": "Your limit per transfer is {limit}. Enter a smaller amount.",

@@ -33,6 +33,7 @@ export default {
   "amount.too-precise": "Los centavos llevan dos dígitos como máximo.",
   "amount.too-small": "El monto mínimo es de $0.01.",
   "amount.too-large": "Es más de lo que se puede enviar en una transferencia.",
+  "amount.limit.none": "No hay límite diario: puedes enviar hasta tu saldo.",
   "amount.limit.transfer": "Puedes enviar hasta {limit} por transferencia.",
   "amount.limit.day": "Hoy todavía puedes enviar {left}, de {limit} al día.",
   "amount.over-transfer": "Tu límite por transferencia es de {limit}. Escribe un monto menor.",
