@@ -30,6 +30,13 @@ export function between(it) {
     await sender.sendsWhateverTheRisk();
     await sender.arrives("Transferencia enviada");
     await sender.sees("ya tiene el dinero en su cuenta de Caudal");
+    // Banxico has no receipt of it, so that the key is among the other facts.
+    assert.equal(await sender.page.$(".cep"), null);
+    const [{ speiReference }] = await ana.transfers();
+    await sender.sees(`Clave de rastreo ${speiReference}`, ".receipt");
+    await sender.page.emulateMediaType("print");
+    assert.ok((await sender.text(".receipt")).includes(`Clave de rastreo ${speiReference}`));
+    await sender.page.emulateMediaType("screen");
     await receiver.sees("10,200.00");
     await receiver.sees(from.accountNumber.slice(-4));
     if (SHOTS) await receiver.page.screenshot({ path: `${SHOTS}/arrived-es.png`, fullPage: true });

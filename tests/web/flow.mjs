@@ -91,8 +91,9 @@ export function flow(stage) {
     // Step 4.
     await it.arrives("Transferencia enviada");
     assert.equal((await it.focused()).role, "heading");
-    await it.sees("$8,499.50");
-    const [made] = await (await bank.as(user)).transfers();
+    const api = await bank.as(user);
+    assert.equal((await api.accounts())[0].balance, 8_499.5);
+    const [made] = await api.transfers();
     assert.ok((await it.text()).includes(made.speiReference));
     const [request] = line.seen("POST", "/api/ledger/transactions", from);
     assert.match(request.headers["idempotency-key"], /^[0-9a-f-]{36}$/);

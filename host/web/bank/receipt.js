@@ -40,11 +40,11 @@ export function payeeAsSent({ beneficiaryName, beneficiaryBank, beneficiaryAccou
 }
 
 /**
- * The facts. `payee` is null if it was deleted, `status` and `balance` are filled in as they change.
+ * The facts. `payee` is null if it was deleted, `status` is filled in as it changes, and `key` has the tracking key.
  * @param {Transfer} transfer
- * @param {{ payee: Payee | null, account: Account | null, status: HTMLElement, balance: HTMLElement }} about
+ * @param {{ payee: Payee | null, account: Account | null, status: HTMLElement, key: HTMLElement }} about
  */
-export function drawReceipt(transfer, { payee, account, status, balance }) {
+export function drawReceipt(transfer, { payee, account, status, key }) {
   const { centavos, createdAt } = transfer;
   const { name, bank, number: digits } = payeeAsSent(transfer, payee);
   return h(
@@ -60,8 +60,7 @@ export function drawReceipt(transfer, { payee, account, status, balance }) {
       account && pair(t("review.from"), typeName(account.accountType), h("br"), number(account.accountNumber)),
       remittancePairs(transfer),
       pair(t("receipt.time"), moment(createdAt, { withSeconds: true }), " ", t("time.zone")),
-      // Of no concern to whom the receipt is shown.
-      h("div.off-paper", h("dt", t("receipt.balance")), balance),
+      key,
     ),
   );
 }

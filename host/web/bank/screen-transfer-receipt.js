@@ -7,9 +7,9 @@ import { asProblem, Problem } from "../shared/problem.js";
 import { announce } from "./announce.js";
 import * as api from "./api.js";
 import { drawCep } from "./cep.js";
+import { copyPair } from "./copying.js";
 import { noteOutcomes } from "./device.js";
 import { startWith } from "./draft.js";
-import { money } from "./drawing.js";
 import { followJournal, stateOf } from "./journal.js";
 import { accountOf, addTransfer, known, loadAccounts, loadPayees, payeeOf } from "./known.js";
 import { drawLoaded } from "./loading.js";
@@ -61,14 +61,10 @@ function drawLive(loaded, { signal, go, retitle }) {
   const about = { payee: payeeOf(loaded.toBeneficiaryId), account: accountOf(loaded.fromAccountId) };
   const connection = h("p.status", { role: "status" });
   const status = h("dd");
-  const balance = h("dd");
+  const key = copyPair(t("receipt.reference"), loaded.speiReference ?? "");
   const name = loaded.beneficiaryName ?? t("history.unnamed");
 
-  const writeBalance = () => {
-    const account = accountOf(transfer.fromAccountId);
-    show(balance, account ? money(account.centavos) : t("receipt.balance.unknown"));
-  };
-  const redraw = async () => {
+  const redraw = () => {
     const state = stateOf(transfer);
     const isFirst = shown === null;
     const isNews = !isFirst && shown !== state;
@@ -77,14 +73,15 @@ function drawLive(loaded, { signal, go, retitle }) {
     show(status, t(`status.${state}`));
     show(again, t(isBack(state) ? "receipt.correct" : "receipt.again"));
     // Otherwise it stays, with a button that may have the focus.
-    if (isFirst || state === "failed") show(cep, drawCep(transfer, state, about));
+    if (isFirst || state === "failed") {
+      const forBanxico = drawCep(transfer, state, about);
+      show(cep, forBanxico);
+      // Once is enough.
+      key.hidden = forBanxico !== null || !loaded.speiReference;
+    }
     retitle();
     if (state !== "pending") show(connection);
-    if (!isNews) return;
-    announce(t(`receipt.${state}.title`));
-    // Money may have come back.
-    await loadAccounts().catch(() => {});
-    if (!signal.aborted) writeBalance();
+    if (isNews) announce(t(`receipt.${state}.title`));
   };
   const refresh = async () => {
     try {
@@ -93,7 +90,7 @@ function drawLive(loaded, { signal, go, retitle }) {
       // Whatever it is, the next attempt follows; a 401 is the session's.
       asProblem(error);
     }
-    if (!signal.aborted) await redraw();
+    if (!signal.aborted) redraw();
   };
   followJournal({
     signal,
@@ -111,8 +108,6 @@ function drawLive(loaded, { signal, go, retitle }) {
     },
   });
 
-  writeBalance();
-  redraw();
   again.addEventListener("click", (event) => {
     event.preventDefault();
     const { fromAccountId, toBeneficiaryId, centavos, concept = null, numericReference = null } = transfer;
@@ -120,12 +115,11 @@ function drawLive(loaded, { signal, go, retitle }) {
     startWith(isBack(stateOf(transfer)) ? same : {});
     go("/transfer/parties");
   });
-  writeBalance();
   redraw();
   return [
     outcome,
     connection,
-    drawReceipt(loaded, { ...about, status, balance }),
+    drawReceipt(loaded, { ...about, status, key }),
     cep,
     h(
       "p.acts",

@@ -94,8 +94,6 @@ export default {
   "receipt.status": "Status",
   "receipt.reference": "Tracking key",
   "receipt.time": "Date and time",
-  "receipt.balance": "Account balance now",
-  "receipt.balance.unknown": "We could not look it up. You will find it in your accounts.",
   "receipt.from": "Sender",
   "receipt.correct": "Correct it and send again",
   "receipt.share": "Share",

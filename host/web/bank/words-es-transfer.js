@@ -92,8 +92,6 @@ export default {
   "receipt.status": "Estado",
   "receipt.reference": "Clave de rastreo",
   "receipt.time": "Fecha y hora",
-  "receipt.balance": "Saldo actual de la cuenta",
-  "receipt.balance.unknown": "No pudimos consultarlo. Revísalo en tus cuentas.",
   "receipt.from": "De",
   "receipt.correct": "Corregir y volver a enviar",
   "receipt.share": "Compartir",
