@@ -45,6 +45,11 @@ export function between(it) {
     await luis.send(to, back, 50);
     await sender.opens(/^Mis cuentas|^Cuentas|^Inicio/);
     await sender.sees("9,850.00");
+    // Saved under this number, whatever the name that the bank has.
+    await sender.sees("Transferencia de Luis Pérez", ".movements");
+    await receiver.opens("Movimientos");
+    await receiver.page.reload();
+    await receiver.sees("Transferencia de Ana +$200.00", ".results");
     assert.equal(await total(), before);
     await sender.leaves();
     await receiver.leaves();

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bankOf, knowOwnBank } from "../../host/web/bank/banks.js";
 import { note, stateOf } from "../../host/web/bank/journal.js";
+import { known as seen } from "../../host/web/bank/known.js";
 import { nameOf } from "../../host/web/bank/movements.js";
 import { warningCodes } from "../../host/web/bank/payee-warnings.js";
 import { firstOf } from "../../host/web/bank/schedule-dates.js";
@@ -79,10 +80,19 @@ test("a statement says of each transfer what it came to, from the entries alone 
   assert.deepEqual(states, ["pending", null, null, "completed", "returned", "failed", null]);
 });
 
-test("money from a customer of this bank has their name, once the bank says it", () => {
+test("money from a customer of this bank has their name, once the bank says it, or else the one they were saved with", (t) => {
   const called = (entry) => nameOf({ entry, state: null });
   assert.equal(called({ type: "deposit", payerName: "María Ruiz" }), "Transferencia de María Ruiz");
   assert.equal(called({ type: "deposit" }), "Transferencia recibida");
+  const payerAccountNumber = "012180004643051249";
+  assert.equal(called({ type: "deposit", payerAccountNumber }), "Transferencia de la cuenta terminación 1249");
+  t.after(() => {
+    seen.payees = null;
+  });
+  seen.payees = [{ id: "1", name: "Luis Pérez", alias: "mi hermano", accountNumber: "012 180 00464305124-9" }];
+  assert.equal(called({ type: "deposit", payerAccountNumber }), "Transferencia de Luis Pérez (mi hermano)");
+  const payerName = "Luis Pérez Gómez";
+  assert.equal(called({ type: "deposit", payerAccountNumber, payerName }), "Transferencia de Luis Pérez Gómez");
 });
 
 test("what is doubtful about a payee", () => {

@@ -166,16 +166,22 @@ export function drawLately(accounts, { signal, go }) {
   const transfers = api.transfers({ limit: RECENT }).then((page) => {
     for (const transfer of page.transfers.toReversed()) addTransfer(transfer);
   });
+  /** Movements name payees, with whom the list above begins. @type {Promise<unknown>} */
+  let asked = Promise.resolve();
   fill(payees, {
     signal,
-    load: async () => (await Promise.all([loadPayees(), transfers]))[0],
+    load: async () => {
+      const found = loadPayees();
+      asked = found.catch(() => {});
+      return (await Promise.all([found, transfers]))[0];
+    },
     old: () => known.payees,
     draw: () => drawPayees(accounts, go),
   });
   fill(movements, {
     signal,
     load: async () => {
-      await transfers;
+      await Promise.all([transfers, asked]);
       known.movements = await newestMovements(accounts.slice(0, ACCOUNTS_MAX), MOVEMENTS_MAX);
       return known.movements;
     },

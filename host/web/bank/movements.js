@@ -3,8 +3,8 @@
 /** @import { Child } from "../shared/dom.js" */
 /** @import { Movement, TransferState } from "./types.js" */
 import { h } from "../shared/dom.js";
-import { lastFour } from "./clabe.js";
-import { money, number, signedMoney } from "./drawing.js";
+import { lastFour, normalise } from "./clabe.js";
+import { money, number, payeeName, signedMoney } from "./drawing.js";
 import { reasonOf } from "./journal.js";
 import { known } from "./known.js";
 import { hasText, t } from "./words.js";
@@ -16,6 +16,9 @@ export function nameOf({ entry: { type, beneficiaryName, payerName, payerAccount
   if (known.accounts?.some(({ accountNumber }) => accountNumber === other)) return t("accounts.move");
   // Between two customers of this bank: the name if the bank has verified it.
   if (type === "deposit" && payerName) return t("entry.received", { name });
+  // Otherwise what the person calls who has that number, if it is among their payees.
+  const saved = known.payees?.find((it) => normalise(it.accountNumber) === other);
+  if (type === "deposit" && saved) return t("entry.received", { name: payeeName(saved) });
   if (type === "deposit" && other) return t("entry.deposit.from", { four: lastFour(other) });
   // A later ledger may have types that this page has no words for.
   return hasText(`entry.${type}`) ? t(`entry.${type}`, { name }) : t("entry.other");

@@ -7,7 +7,7 @@ import { asProblem } from "../shared/problem.js";
 import { announce } from "./announce.js";
 import { money, number, problemNotice, typeName } from "./drawing.js";
 import { followMoney } from "./journal.js";
-import { known, loadAccounts } from "./known.js";
+import { known, loadAccounts, loadPayees } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { drawState, linkOf, payerLine, reasonFor, sumOf } from "./movements.js";
 import { remittanceLine } from "./remittance.js";
@@ -219,7 +219,9 @@ function drawHistory(accounts, account, signal) {
     const from = filter.from === "" ? null : startOf(filter.from);
     const next = { account, filter, statement: openStatement(account.id, { signal, from }) };
     shown = null;
-    await (isActive(filter) ? next.statement.readAll() : next.statement.read());
+    // Whose names movements have; without them they have numbers.
+    const payees = known.payees ?? loadPayees().catch(() => {});
+    await Promise.all([isActive(filter) ? next.statement.readAll() : next.statement.read(), payees]);
     shown = next;
     return next;
   };
