@@ -28,7 +28,7 @@ export function flow(stage) {
     await it.press("Space");
     await it.activates("button", "Abrir la cuenta");
     await it.arrives("Mis cuentas");
-    await it.sees(/Tu cuenta está lista. Su CLABE es \d{3} \d{3} \d{11} \d/);
+    await it.sees(/Tu cuenta está lista. Tu CLABE es \d{3} \d{3} \d{11} \d/);
     await it.sees("$10,000.00");
 
     // Without a payee, adding one comes first.

@@ -230,7 +230,7 @@ export function payments(stage) {
     await it.page.emulateMediaType("screen");
     await it.page.reload();
     await it.arrives("Transferencia enviada");
-    await it.sees(/Banco BBVA Número de cuenta .*4 6 4 3/, ".receipt");
+    await it.sees(/Banco BBVA CLABE .*4 6 4 3/, ".receipt");
     await it.sees("Institución receptora BBVA", ".cep");
     await it.leaves();
   });

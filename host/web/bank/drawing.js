@@ -118,6 +118,9 @@ export function pair(term, ...about) {
   return h("div", h("dt", term), h("dd", about));
 }
 
+/** What an account number is called. @param {string} text */
+export const numberTerm = (text) => t(readNumber(text).kind === "clabe" ? "review.clabe" : "review.number");
+
 const TYPES = ["checking", "savings", "payroll"];
 
 /** The page names the account types that it offers and shows others as they are. @param {string} type */

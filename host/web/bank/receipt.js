@@ -5,7 +5,7 @@ import { button, h, show } from "../shared/dom.js";
 import { announce } from "./announce.js";
 import { isOwnNumber } from "./banks.js";
 import { lastFour } from "./clabe.js";
-import { moment, money, notice, number, pair, payeeName, typeName } from "./drawing.js";
+import { moment, money, notice, number, numberTerm, pair, payeeName, typeName } from "./drawing.js";
 import { reasonOf } from "./journal.js";
 import { writeMoney } from "./money.js";
 import { remittancePairs } from "./remittance.js";
@@ -55,7 +55,7 @@ export function drawReceipt(transfer, { payee, account, status, key }) {
       h("div", h("dt", t("receipt.status")), status),
       pair(t("review.to"), h("strong", payee?.name === name ? payeeName(payee) : name)),
       bank && pair(t("review.bank"), bank),
-      digits && pair(t("review.number"), number(digits)),
+      digits && pair(numberTerm(digits), number(digits)),
       nameNow() !== "" && h("div.on-paper", h("dt", t("receipt.from")), h("dd", nameNow())),
       account && pair(t("review.from"), typeName(account.accountType), h("br"), number(account.accountNumber)),
       remittancePairs(transfer),
@@ -77,7 +77,7 @@ export function writeReceipt(transfer, state, payee) {
     [t("receipt.from"), nameNow()],
     [t("review.to"), name],
     [t("review.bank"), bank],
-    [t("review.number"), digits && t("number.ending", { four: lastFour(digits) })],
+    [numberTerm(digits ?? ""), digits && t("number.ending", { four: lastFour(digits) })],
     [t("concept.label"), concept],
     [t("receipt.time"), `${t("time.full", { day: day(at), clock: clock(at) })} ${t("time.zone")}`],
     [t("receipt.reference"), speiReference],

@@ -5,7 +5,7 @@ import { h } from "../shared/dom.js";
 import { Problem } from "../shared/problem.js";
 import * as api from "./api.js";
 import { choose, draftNow, isUnsettled } from "./draft.js";
-import { number, pair, payeeName } from "./drawing.js";
+import { number, numberTerm, pair, payeeName } from "./drawing.js";
 import { textField, tickField } from "./fields.js";
 import { setFlash } from "./flash.js";
 import { drawForm } from "./form.js";
@@ -55,7 +55,7 @@ function drawEdit(payee, go) {
   return [
     h(
       "div.sheet",
-      h("dl.facts", pair(t("review.number"), number(payee.accountNumber)), pair(t("review.bank"), payee.bankName)),
+      h("dl.facts", pair(numberTerm(payee.accountNumber), number(payee.accountNumber)), pair(t("review.bank"), payee.bankName)),
       h("p.hint", t("payee-edit.fixed")),
     ),
     drawPayeeNotice(payee, known.payees),

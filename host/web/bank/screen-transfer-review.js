@@ -7,7 +7,7 @@ import { asProblem } from "../shared/problem.js";
 import { confirmed } from "./dialog.js";
 import { fullDraft, isUnsettled, missingStep, resume, settle, start } from "./draft.js";
 import { loadDraft } from "./draft-loading.js";
-import { money, notice, number, pair, payeeName, problemNotice, skeleton, typeName } from "./drawing.js";
+import { money, notice, number, numberTerm, pair, payeeName, problemNotice, skeleton, typeName } from "./drawing.js";
 import { drawForm } from "./form.js";
 import { drawGate } from "./gate.js";
 import { accountOf, known } from "./known.js";
@@ -34,7 +34,7 @@ function drawFacts({ fromAccountId, payee, centavos, concept, numericReference }
       h("div.amount", h("dt", t("review.amount")), h("dd", money(centavos, "money large"))),
       pair(t("review.to"), h("strong", payeeName(payee))),
       pair(t("review.bank"), payee.bankName),
-      pair(t("review.number"), number(payee.accountNumber)),
+      pair(numberTerm(payee.accountNumber), number(payee.accountNumber)),
       account && pair(t("review.from"), typeName(account.accountType), h("br"), number(account.accountNumber)),
       remittancePairs({ concept, numericReference }),
     ),

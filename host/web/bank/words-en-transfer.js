@@ -50,6 +50,7 @@ export default {
   "review.to": "To",
   "review.bank": "Bank",
   "review.number": "Account number",
+  "review.clabe": "Account number (CLABE)",
   "review.from": "From",
   "review.change.parties": "Change account or payee",
   "review.change.amount": "Change the amount or description",

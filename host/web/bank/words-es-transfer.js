@@ -50,6 +50,7 @@ export default {
   "review.to": "Para",
   "review.bank": "Banco",
   "review.number": "Número de cuenta",
+  "review.clabe": "CLABE",
   "review.from": "Cuenta de origen",
   "review.change.parties": "Cambiar cuenta o beneficiario",
   "review.change.amount": "Cambiar el monto o el concepto",

@@ -196,7 +196,7 @@ export default {
   "open.type.empty": "Elige para qué quieres la cuenta.",
   "open.submit": "Abrir la cuenta",
   "open.busy": "Abriendo la cuenta…",
-  "open.done": "Tu cuenta está lista. Su CLABE es {number}.",
+  "open.done": "Tu cuenta está lista. Tu CLABE es {number}.",
   "open.cancel": "Regresar a mis cuentas sin abrirla",
 
   // Payees.
