@@ -27,6 +27,9 @@ export function between(it) {
     await receiver.sees("10,000.00");
     await sender.signsIn(ana.user);
     await sender.reviews({ payee: "Luis Pérez", amount: "200" });
+    const review = await sender.text();
+    assert.match(review, /No verificamos que el nombre coincida con la CLABE/);
+    assert.doesNotMatch(review, /SPEI/);
     await sender.sendsWhateverTheRisk();
     await sender.arrives("Transferencia enviada");
     await sender.sees("ya tiene el dinero en su cuenta de Caudal");

@@ -4,7 +4,8 @@
 /** @import { Payee, PayeeCheck } from "./types.js" */
 import { h } from "../shared/dom.js";
 import * as api from "./api.js";
-import { readNumber } from "./clabe.js";
+import { isOwnNumber } from "./banks.js";
+import { normalise, readNumber } from "./clabe.js";
 import { confirmed } from "./dialog.js";
 import { notice } from "./drawing.js";
 import { checkOf, isConfirmed, noteCheck } from "./payee-names.js";
@@ -48,6 +49,11 @@ export async function maySave(payee) {
 
 /** What is known of the name at the review: SPEI itself compares none. Beside a red warning nothing is green. @param {Payee} payee @param {boolean} isRed */
 export function drawName(payee, isRed) {
-  if (!isConfirmed(payee)) return notice("info", h("p", t("review.spei")));
+  if (!isConfirmed(payee)) {
+    const isWithin = isOwnNumber(normalise(payee.accountNumber));
+    // Where this bank has compared it, the warning has said so.
+    if (isWithin && nameWarning(payee)) return null;
+    return notice("info", h("p", t(isWithin ? "review.within" : "review.spei")));
+  }
   return notice(isRed ? "info" : "good", h("p", t("check.match", { name: payee.name })));
 }

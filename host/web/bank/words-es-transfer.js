@@ -57,6 +57,7 @@ export default {
   "review.spei":
     "SPEI envía el dinero al número de cuenta y no verifica que el nombre coincida. Compara el número con el que " +
     "te dieron.",
+  "review.within": "No verificamos que el nombre coincida con la CLABE. Compárala con la que te dieron.",
   "review.once": "Si se corta la conexión, podrás intentarlo de nuevo: no se enviará dos veces.",
   "review.not": "No enviar y regresar",
   "review.submit": "Enviar {amount} a {name}",
