@@ -33,7 +33,7 @@ function description(text) {
 }
 
 /**
- * `onBank` is called with the bank that a number names, or "".
+ * `onBank` is called with the bank that a number names, or "": also for a CLABE with a wrong digit, which may be any of them.
  * @param {{ label: string, hint: string, onBank?: (bank: string) => void }} about
  * @returns {TextField}
  */
@@ -49,7 +49,8 @@ export function numberField({ label, hint, onBank = () => {} }) {
   const describe = () => {
     whenReleased(drawDescription);
     // At once, because what is pressed may be the button that sends the form.
-    onBank(readNumber(field.control.value).bank ?? "");
+    const { bank, checks } = readNumber(field.control.value);
+    onBank((checks && bank) || "");
   };
   const group = () => {
     // Only at the end, where grouping does not move the cursor, and not where every change is read aloud.

@@ -27,9 +27,9 @@ export const LABEL_CHARS_MAX = 100;
 function bankField(number) {
   const below = h("p.derived.warn", { role: "status" });
   const compareNow = () => {
-    const { bank } = readNumber(number().read());
+    const { bank, checks } = readNumber(number().read());
     const typed = field.control.value.trim();
-    const differs = bank !== null && typed !== "" && !isSameBank(bank, typed);
+    const differs = bank !== null && checks && typed !== "" && !isSameBank(bank, typed);
     show(below, differs && t("payee.bank.differs", { bank }));
   };
   const compare = () => whenReleased(compareNow);
@@ -42,8 +42,8 @@ function bankField(number) {
     label: t("payee.bank"),
     hint: t("payee.bank.hint"),
     below,
-    // As a rule the number brings it.
-    check: (text) => (text === "" && number().read() !== "" ? t("payee.bank.empty") : ""),
+    // As a rule the number brings it, once it is right.
+    check: (text) => (text === "" && number().check(number().read()) === "" ? t("payee.bank.empty") : ""),
     attributes: {
       maxlength: LABEL_CHARS_MAX,
       list: "banks",
