@@ -62,7 +62,7 @@ export function schedules(stage) {
     await it.sees(/Próximos envíos: \d+ \S+( \d+)?, /);
     await it.activates("button", "Programar transferencia");
     await it.arrives("Transferencias programadas");
-    await it.sees(/Programaste una transferencia a Luis Pérez/);
+    await it.sees(/Programaste una transferencia a Luis Pérez \(mi hermano\) cada mes, desde el /);
     await it.sees(/El día \d+ de cada mes/);
     await it.sees("Próximo envío");
     const api = await bank.as(user);
@@ -73,10 +73,10 @@ export function schedules(stage) {
     );
 
     // No is as easy as yes, and Escape is no.
-    await it.activates("button", "Cancelar la transferencia programada a Luis Pérez");
+    await it.activates("button", "Cancelar esta transferencia programada a Luis Pérez");
     await it.press("Escape");
     await it.sees("Próximo envío");
-    await it.activates("button", "Cancelar la transferencia programada a Luis Pérez");
+    await it.activates("button", "Cancelar esta transferencia programada a Luis Pérez");
     await it.activates("button", "Sí, cancelarla");
     await it.sees("Cancelaste la transferencia programada a Luis Pérez");
     await it.sees("La cancelaste.");

@@ -100,7 +100,7 @@ function drawPlan(draft, verdict, { go, signal }) {
       const made = await api.create(draft, { ...plan, ...facts }, scheduleKey(plan));
       forgetAnswer();
       start();
-      setFlash(t("schedule.done", { name: payeeName(draft.payee), date: writeDate(made.firstDate) }));
+      setFlash(t(`schedule.done.${chosen}`, { name: payeeName(draft.payee), date: writeDate(made.firstDate) }));
       go("/schedules", { replace: true });
     },
   };
