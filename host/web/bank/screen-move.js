@@ -57,7 +57,7 @@ function drawMove(accounts, go) {
       if (attempt.text !== text) attempt = { text, key: randomText() };
       addTransfer(await api.send({ ...parties, centavos, concept: null, numericReference: null }, attempt.key));
       const target = accountOf(parties.toBeneficiaryId);
-      setFlash(t("move.done", { amount: writeMoney(centavos), account: target ? nameOf(target) : "" }));
+      setFlash(t("move.done", { amount: writeMoney(centavos), account: target ? nameOf(target).toLowerCase() : "" }));
       go("/accounts", { replace: true });
     },
   });

@@ -55,7 +55,11 @@ function drawEdit(payee, go) {
   return [
     h(
       "div.sheet",
-      h("dl.facts", pair(numberTerm(payee.accountNumber), number(payee.accountNumber)), pair(t("review.bank"), payee.bankName)),
+      h(
+        "dl.facts",
+        pair(numberTerm(payee.accountNumber), number(payee.accountNumber)),
+        pair(t("review.bank"), payee.bankName),
+      ),
       h("p.hint", t("payee-edit.fixed")),
     ),
     drawPayeeNotice(payee, known.payees),

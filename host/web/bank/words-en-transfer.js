@@ -57,8 +57,7 @@ export default {
   "review.spei":
     "SPEI sends to the account number and does not check that the name matches. Compare the number with " +
     "the one you were given.",
-  "review.within":
-    "We do not check that the name matches the CLABE. Compare it with the one you were given.",
+  "review.within": "We do not check that the name matches the CLABE. Compare it with the one you were given.",
   "review.once": "If the connection is lost, you can try again: it will not be sent twice.",
   "review.not": "Go back without sending",
   "review.submit": "Send {amount} to {name}",
