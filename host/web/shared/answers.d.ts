@@ -682,7 +682,7 @@ export interface HolderRequest {
 
 /** What a running host serves for a kind. */
 export interface Host {
-  /** Start of the host's id. */
+  /** Its machine's name, and the start of its id. */
   host: string;
   epoch: number;
   state: string;
@@ -1278,7 +1278,7 @@ export interface Share {
   high: number;
 }
 
-/** The bank page as a client of the OpenID provider. */
+/** The page as a client of the OpenID provider. */
 export interface SignIn {
   issuer: string;
   authorizationEndpoint: string;
