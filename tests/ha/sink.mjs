@@ -16,6 +16,8 @@ export class Sink {
   mode = "well";
   /** Events by id, in the order in which they arrived first. @type {Map<string, Event>} */
   events = new Map();
+  /** As sent: amounts are written differently here. @type {Map<string, string>} */
+  #texts = new Map();
   repeated = 0;
   /** @type {string[]} */
   complaints = [];
@@ -48,10 +50,10 @@ export class Sink {
     if (this.mode === "full") return response.writeHead(503).end();
     if (this.secret) this.#check(request.headers, text);
     const event = JSON.parse(text);
-    const known = this.events.get(event.id);
-    if (known) this.repeated += 1;
-    if (known && JSON.stringify(known) !== text) this.complaints.push(`${event.id} is another event than before`);
-    if (!known) this.events.set(event.id, event);
+    if (this.events.has(event.id)) this.repeated += 1;
+    if ((this.#texts.get(event.id) ?? text) !== text) this.complaints.push(`${event.id} is another event than before`);
+    if (!this.events.has(event.id)) this.events.set(event.id, event);
+    this.#texts.set(event.id, text);
     response.writeHead(204).end();
   }
 
