@@ -42,6 +42,7 @@ export function failures(stage) {
     await it.arrives("Revisa antes");
     await it.sendsWhateverTheRisk();
     await it.arrives("Transferencia enviada");
+    await it.opens("Mis cuentas");
     await it.sees("$0.00");
     assert.equal(new Set(keysOf(line, from)).size, 2);
     await it.leaves();
