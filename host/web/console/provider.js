@@ -1,7 +1,7 @@
 // The bank's OpenID provider signs operators in, in a window of its own: the page stays, with what was typed in it. What
 // the provider grants is kept in memory only, as the token is.
 
-/** @import { SignIn as Provider } from "../shared/answers.js" */
+/** @import { Provider } from "./types.js" */
 /** @import { Attempt } from "../shared/provider.js" */
 import { asProblem, Problem } from "../shared/problem.js";
 import { authorizationUrl, endSessionUrl, faultOf, newAttempt, redeem, refresh, returnIn } from "../shared/provider.js";

@@ -22,6 +22,7 @@ export type {
   Setback,
   Share,
   Signature as Signed,
+  SignIn as Provider,
   Transaction,
   Version,
 } from "../shared/answers.js";
