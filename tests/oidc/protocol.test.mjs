@@ -14,7 +14,7 @@ import {
   redeem,
   refresh,
   returnIn,
-} from "../../host/web/bank/provider.js";
+} from "../../host/web/shared/provider.js";
 import { tokenOf } from "./keys.mjs";
 
 const PROVIDER = {
