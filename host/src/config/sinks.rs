@@ -15,7 +15,7 @@ pub enum Sinks {
     Add {
         /// `webhook`, or `nats` for a stream of JetStream
         kind: String,
-        /// For example https://events.example.com/caudal or tls://nats.example.com:4222
+        /// For example `https://events.example.com/caudal` or `tls://nats.example.com:4222`
         #[arg(id = "destination", value_name = "URL")]
         url: String,
         /// Types of events, or prefixes of types [default: all]
