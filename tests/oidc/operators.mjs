@@ -62,7 +62,7 @@ export function operators(stage) {
     await context.close();
   });
 
-  test("somebody who cancels is told so", async () => {
+  test("cancelling the login says that the provider did not let you in", async () => {
     const context = await stage.browser.createBrowserContext();
     const ops = await Operator.at(context, stage.service);
     const opened = new Promise((resolve) => ops.page.once("popup", resolve));

@@ -260,9 +260,10 @@ async fn plan(
         check_release(field, version, next.minimum_release.as_deref())?;
     }
     catalog::check(&next).map_err(|(field, detail)| unprocessable(field, "not-allowed", detail))?;
-    // The champion may become a shadow as it is.
-    let new = next.challengers().filter(|it| *it != catalog.deployed.champion);
-    require_signatures(db, &app.settings.model_keys, [next.champion].into_iter().chain(new)).await?;
+    let answering = [next.champion].into_iter().chain(next.canary.map(|it| it.version));
+    // The champion may become a shadow as it is: it answers nobody.
+    let shadows = next.shadows.iter().copied().filter(|it| *it != catalog.deployed.champion);
+    require_signatures(db, &app.settings.model_keys, answering.chain(shadows)).await?;
     Ok(next)
 }
 

@@ -26,7 +26,7 @@ pub(super) fn kept(history: &[Deployment]) -> Option<(Digest, OffsetDateTime)> {
     since.last().filter(|_| is_kept).map(|promotion| (before, promotion.changed_at))
 }
 
-/// Removes those whose day is over. During a canary nothing changes: each change would begin its evidence anew.
+/// Removes shadows that were kept for a day, but not while a canary runs: a change would discard its evidence.
 pub(super) async fn settle(pool: &PgPool, key: &ChainKey, clock: &Clock) -> Result<(), sqlx::Error> {
     let db = pool.acquire().await?;
     within(db, DATABASE_TIME_MAX, async |db| settle_all(db, key, clock).await).await
