@@ -23,6 +23,7 @@ const SINKS: &str = "/admin/sinks";
 /// A webhook that answers with a status, which a test may change, and an account that it refuses.
 struct Sink {
     stub: Stub,
+    accepted: Arc<Mutex<Vec<Value>>>,
     status: Arc<AtomicU16>,
     refuses: Arc<Mutex<String>>,
 }
@@ -30,16 +31,23 @@ struct Sink {
 impl Sink {
     async fn start() -> Self {
         let (status, refuses) = (Arc::new(AtomicU16::new(200)), Arc::new(Mutex::new("nothing".to_owned())));
-        let (answers, not) = (status.clone(), refuses.clone());
+        let accepted = Arc::new(Mutex::new(Vec::new()));
+        let (answers, not, takes) = (status.clone(), refuses.clone(), accepted.clone());
         let stub = Stub::start(move |request| {
-            let is_refused = request.body["subject"] == *not.lock().unwrap();
-            Act::Reply(if is_refused { 503 } else { answers.load(Ordering::SeqCst) }, String::new())
+            let events = request.body.as_array().unwrap();
+            let is_refused = events.iter().any(|event| event["subject"] == *not.lock().unwrap());
+            let status = if is_refused { 503 } else { answers.load(Ordering::SeqCst) };
+            if status == 200 {
+                takes.lock().unwrap().extend(events.iter().cloned());
+            }
+            Act::Reply(status, String::new())
         });
-        Self { stub: stub.await, status, refuses }
+        Self { stub: stub.await, accepted, status, refuses }
     }
 
+    /// What it accepted.
     fn bodies(&self) -> Vec<Value> {
-        self.stub.seen().into_iter().map(|request| request.body).collect()
+        self.accepted.lock().unwrap().clone()
     }
 
     /// The amounts of an account's transfers, as they arrived for the first time.
@@ -86,9 +94,9 @@ async fn a_webhook_gets_signed_events_once_and_in_order(db: PgPool) {
     assert_eq!(sink.bodies(), all(&ops, "&types=mx.caudal.transfer", String::new()).await.0);
     let secret = STANDARD.decode(added["secret"].as_str().unwrap().strip_prefix("whsec_").unwrap()).unwrap();
     for request in sink.stub.seen() {
-        assert_eq!(header(&request, "content-type"), "application/cloudevents+json");
+        assert_eq!(header(&request, "content-type"), "application/cloudevents-batch+json");
         let (id, at) = (header(&request, "webhook-id"), header(&request, "webhook-timestamp"));
-        assert_eq!((id, at), (request.body["id"].as_str().unwrap(), &*app.clock.now().unix_timestamp().to_string()));
+        assert_eq!((id, at), (request.body[0]["id"].as_str().unwrap(), &*app.clock.now().unix_timestamp().to_string()));
         let mut mac = Hmac::<Sha256>::new_from_slice(&secret).unwrap();
         mac.update(format!("{id}.{at}.{}", request.text).as_bytes());
         let signature = format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()));
@@ -97,9 +105,11 @@ async fn a_webhook_gets_signed_events_once_and_in_order(db: PgPool) {
     // The secret is nowhere else.
     assert!(!ops.get(SINKS).await.text.contains("whsec"));
     // Everything again, with the same ids.
+    let requests = sink.stub.seen().len();
     order(&ops, added["id"].as_str().unwrap(), json!({"order": "resend", "from": ""})).await.assert_status(204);
     wait("everything arrives again", async || sink.bodies().len() == 42).await;
     assert_eq!(sink.bodies()[..21], sink.bodies()[21..]);
+    assert_eq!(sink.stub.seen().len(), requests + 1, "in one batch");
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
@@ -128,10 +138,10 @@ async fn what_one_account_waits_for_delays_no_other(db: PgPool) {
     order(&ops, &id, json!({"order": "pause"})).await.assert_status(204);
     sink.refuses.lock().unwrap().clear();
     tokio::time::sleep(Duration::from_millis(500)).await;
-    let seen = sink.bodies().len();
+    let seen = sink.stub.seen().len();
     order(&ops, &id, json!({"order": "resend"})).await.assert_status(204);
     tokio::time::sleep(Duration::from_millis(700)).await;
-    assert_eq!((sink.bodies().len(), undelivered(&ops).await), (seen, 6));
+    assert_eq!((sink.stub.seen().len(), undelivered(&ops).await), (seen, 6));
     order(&ops, &id, json!({"order": "resume"})).await.assert_status(204);
     wait("nothing is undelivered", async || undelivered(&ops).await == 0).await;
     assert_eq!(sink.amounts(&from), [10_000.0, 1.0, 2.0, 3.0, 4.0, 5.0]);

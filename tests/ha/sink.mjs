@@ -16,7 +16,7 @@ export class Sink {
   mode = "well";
   /** Events by id, in the order in which they arrived first. @type {Map<string, Event>} */
   events = new Map();
-  /** As sent: amounts are written differently here. @type {Map<string, string>} */
+  /** Survives a wipe. @type {Map<string, string>} */
   #texts = new Map();
   repeated = 0;
   /** @type {string[]} */
@@ -49,12 +49,17 @@ export class Sink {
     if (this.mode === "slow") await sleep(SLOW_MS);
     if (this.mode === "full") return response.writeHead(503).end();
     if (this.secret) this.#check(request.headers, text);
-    const event = JSON.parse(text);
+    for (const event of JSON.parse(text)) this.#keep(event);
+    response.writeHead(204).end();
+  }
+
+  /** @param {Event} event */
+  #keep(event) {
+    const text = JSON.stringify(event);
     if (this.events.has(event.id)) this.repeated += 1;
     if ((this.#texts.get(event.id) ?? text) !== text) this.complaints.push(`${event.id} is another event than before`);
     if (!this.events.has(event.id)) this.events.set(event.id, event);
     this.#texts.set(event.id, text);
-    response.writeHead(204).end();
   }
 
   #check(headers, text) {

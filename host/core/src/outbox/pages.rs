@@ -75,7 +75,7 @@ impl Outbox {
         if from.0.history.is_some() && next.history != from.0.history {
             return Err(ListenError::Expired);
         }
-        let is_end = next.next == from.0.next;
+        let is_end = next.batches_since(&from.0) < PAGE_LENGTH;
         let wanted = |commit: Commit| {
             let events: Vec<_> = commit.events.into_iter().filter(|event| filter.has(&event.kind)).collect();
             (!events.is_empty()).then_some(Commit { events, ..commit })

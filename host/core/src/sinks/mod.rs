@@ -7,6 +7,7 @@
 mod rounds;
 mod sender;
 
+pub use rounds::BATCH_LENGTH;
 pub use sender::{REPLY_BYTES_MAX, Sender, TIME_MAX, Unusable, check_url, secret_of};
 
 use std::collections::BTreeMap;
@@ -39,7 +40,7 @@ const POLL_EVERY: Duration = Duration::from_millis(250);
 /// Pause after an error, and between looks at what is undelivered.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// How long a host that died keeps a sink. It outlasts a round of deliveries, which takes [`TIME_MAX`] at most.
+/// How long a host that died keeps a sink. It outlasts a batch and a round after it, which take [`TIME_MAX`] each at most.
 const CLAIM: Duration = Duration::from_secs(30);
 
 /// A third of the time that it takes to lose it, since a round of deliveries may come between.
@@ -171,14 +172,38 @@ impl Sinks {
         Ok(!is_end)
     }
 
-    /// Sends in rounds, and keeps the claim meanwhile.
-    async fn send(&self, turn: &mut Turn, sender: &Sender, mut items: Vec<Item>) -> Result<Outcome, Interrupted> {
+    /// Sends events in batches, and those of a batch that the sink refused one by one.
+    async fn send(&self, turn: &mut Turn, sender: &Sender, items: Vec<Item>) -> Result<Outcome, Interrupted> {
         let (mut outcome, mut blocked) = (Outcome::default(), Blocked::default());
+        let (again, mut new): (Vec<_>, Vec<_>) = items.into_iter().partition(|item| item.event.is_none());
+        self.send_in_rounds(turn, sender, again, (&mut blocked, &mut outcome)).await?;
+        while !new.is_empty() {
+            let batch = blocked.next_batch(&mut new, &mut outcome.parked);
+            let events: Vec<_> = batch.iter().filter_map(|item| item.event.as_ref()).collect();
+            if turn.kept.elapsed() > KEEP_EVERY {
+                self.save(turn, &Outcome::default(), CLAIM).await?;
+            }
+            let is_sent = events.len() > 1 && sender.takes_batches() && self.send_some(&events, sender).await.is_ok();
+            if !is_sent {
+                self.send_in_rounds(turn, sender, batch, (&mut blocked, &mut outcome)).await?;
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// Sends events singly, several at a time, and keeps the claim meanwhile.
+    async fn send_in_rounds(
+        &self,
+        turn: &mut Turn,
+        sender: &Sender,
+        mut items: Vec<Item>,
+        (blocked, outcome): (&mut Blocked, &mut Outcome),
+    ) -> Result<(), Interrupted> {
         loop {
             let (round, rest) = blocked.next_round(items, &mut outcome.parked);
             items = rest;
             if round.is_empty() {
-                return Ok(outcome);
+                return Ok(());
             }
             if turn.kept.elapsed() > KEEP_EVERY {
                 self.save(turn, &Outcome::default(), CLAIM).await?;
@@ -217,10 +242,14 @@ impl Sinks {
         };
         // What an accepted loss took is not sent any more.
         let Some(event) = event else { return Ok(Ok(())) };
-        let sent = sender.send(event, self.clock.now()).await;
+        Ok(self.send_some(&[event], sender).await)
+    }
+
+    async fn send_some(&self, events: &[&Envelope], sender: &Sender) -> Result<(), String> {
+        let sent = sender.send(events, self.clock.now()).await;
         let result = if sent.is_ok() { "delivered" } else { "refused" };
-        self.metrics.deliveries.of([sender.kind(), result]).inc();
-        Ok(sent)
+        self.metrics.deliveries.of([sender.kind(), result]).inc_by(events.len() as u64);
+        sent
     }
 
     async fn save(&self, turn: &mut Turn, outcome: &Outcome, due_in: Duration) -> Result<(), Interrupted> {

@@ -1,4 +1,4 @@
-//! The order of deliveries: rounds of events that have nothing in common.
+//! The order of deliveries: batches, and rounds of events that have nothing in common.
 
 use std::collections::BTreeSet;
 
@@ -7,6 +7,9 @@ use crate::outbox::Envelope;
 
 /// Events sent at a time: over a network of a few milliseconds, some thousands a second.
 pub(super) const ROUND_LENGTH: usize = 32;
+
+/// Most events in a request: a hundred kilobytes, a tenth of what servers usually accept.
+pub const BATCH_LENGTH: usize = 100;
 
 /// An event to deliver.
 pub(super) struct Item {
@@ -45,6 +48,26 @@ pub(super) struct Blocked(BTreeSet<String>);
 impl Blocked {
     pub(super) fn by(&mut self, event: &Undelivered) {
         self.0.extend(event.keys.iter().cloned());
+    }
+
+    /// Takes the next new events that need not wait, and parks those that have to. One that waits for an event of the
+    /// batch as well ends the batch: it is parked after that one.
+    pub(super) fn next_batch(&mut self, items: &mut Vec<Item>, parked: &mut Vec<Undelivered>) -> Vec<Item> {
+        let (mut batch, mut busy) = (Vec::new(), BTreeSet::new());
+        let mut rest = std::mem::take(items).into_iter().peekable();
+        while batch.len() < BATCH_LENGTH {
+            let has = |keys: &BTreeSet<String>, item: &Item| item.row.keys.iter().any(|key| keys.contains(key));
+            let Some(item) = rest.next_if(|item| !(has(&self.0, item) && has(&busy, item))) else { break };
+            if has(&self.0, &item) {
+                self.by(&item.row);
+                parked.push(item.row);
+            } else {
+                busy.extend(item.row.keys.iter().cloned());
+                batch.push(item);
+            }
+        }
+        items.extend(rest);
+        batch
     }
 
     /// Takes events that have no key in common, and leaves the rest for later rounds. New ones that have to wait for one
@@ -99,6 +122,22 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_batch_has_no_event_that_waits() {
+        let (mut blocked, mut parked) = (Blocked::default(), Vec::new());
+        blocked.by(&item("1", &["a"]).row);
+        let mut items = vec![item("2", &["a", "b"]), item("3", &["c"]), item("4", &["b"]), item("5", &["c"])];
+        items.extend((0..BATCH_LENGTH).map(|_| item("more", &["d"])));
+        let ids = |rows: Vec<Undelivered>| rows.into_iter().map(|row| row.id).collect::<Vec<_>>();
+        let batch = blocked.next_batch(&mut items, &mut parked);
+        assert_eq!((batch.len(), items.len(), ids(parked)), (BATCH_LENGTH, 2, vec!["2".to_owned(), "4".to_owned()]));
+        assert_eq!(ids(batch.into_iter().map(|item| item.row).collect())[..3], ["3", "5", "more"]);
+        // Were 7 parked now and 6 refused, 7 would be sent again first.
+        let mut items = vec![item("6", &["e"]), item("7", &["a", "e"]), item("8", &["f"])];
+        let batch = blocked.next_batch(&mut items, &mut Vec::new());
+        assert_eq!((batch.len(), items.len()), (1, 2));
     }
 
     #[test]

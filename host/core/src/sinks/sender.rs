@@ -1,4 +1,4 @@
-//! Sends single events: as signed HTTP requests, or to NATS JetStream.
+//! Sends events: as signed HTTP requests, several in one, or singly to NATS JetStream.
 
 use std::time::Duration;
 
@@ -129,19 +129,26 @@ impl Sender {
         kind.as_str()
     }
 
-    /// The error says why it is not certain that the sink has the event.
-    pub(super) async fn send(&self, event: &Envelope, now: OffsetDateTime) -> Result<(), String> {
-        // A record has texts as names.
-        let body: Bytes = serde_json::to_vec(event).unwrap_or_default().into();
+    pub(super) fn takes_batches(&self) -> bool {
+        matches!(self, Self::Webhook { .. })
+    }
+
+    /// Sends an event, or a batch if the sink takes them. The error says why it is not certain that the sink has them.
+    pub(super) async fn send(&self, events: &[&Envelope], now: OffsetDateTime) -> Result<(), String> {
+        let Some(first) = events.first() else { return Ok(()) };
+        // Records have texts as names.
         let sent = match self {
-            Self::Webhook { client, url, secret } => post(client, url, secret, (&event.id, body), now).await,
-            Self::Nats(client) => publish(client, event, body).await,
+            Self::Webhook { client, url, secret } => {
+                let body = serde_json::to_vec(events).unwrap_or_default().into();
+                post(client, url, secret, (&first.id, body), now).await
+            }
+            Self::Nats(client) => publish(client, first, serde_json::to_vec(first).unwrap_or_default().into()).await,
         };
         sent.map_err(brief)
     }
 }
 
-/// As Standard Webhooks prescribes.
+/// As Standard Webhooks prescribes, with a batch of CloudEvents.
 async fn post(
     client: &Client,
     url: &str,
@@ -152,7 +159,7 @@ async fn post(
     let at = now.unix_timestamp().to_string();
     let signed = hmac::sign(secret, &[id.as_bytes(), b".", at.as_bytes(), b".", &body].concat());
     let request = Request::post(url)
-        .header(CONTENT_TYPE, "application/cloudevents+json")
+        .header(CONTENT_TYPE, "application/cloudevents-batch+json")
         .header("webhook-id", id)
         .header("webhook-timestamp", at)
         .header("webhook-signature", format!("v1,{}", STANDARD.encode(signed)))
