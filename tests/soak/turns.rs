@@ -57,7 +57,7 @@ impl Turns {
     }
 }
 
-/// In milliseconds.
+/// In milliseconds; not a number without any, as on a machine that was busy with something else.
 fn percentile(took: &[Duration], share: usize) -> f64 {
-    took[took.len() * share / 100].as_secs_f64() * 1e3
+    took.get(took.len() * share / 100).map_or(f64::NAN, |took| took.as_secs_f64() * 1e3)
 }
