@@ -7,7 +7,6 @@
 mod rounds;
 mod sender;
 
-pub use rounds::BATCH_LENGTH;
 pub use sender::{REPLY_BYTES_MAX, Sender, TIME_MAX, Unusable, check_url, secret_of};
 
 use std::collections::BTreeMap;

@@ -9,7 +9,7 @@ use crate::outbox::Envelope;
 pub(super) const ROUND_LENGTH: usize = 32;
 
 /// Most events in a request: a hundred kilobytes, a tenth of what servers usually accept.
-pub const BATCH_LENGTH: usize = 100;
+const BATCH_LENGTH: usize = 100;
 
 /// An event to deliver.
 pub(super) struct Item {
@@ -136,8 +136,7 @@ mod tests {
         assert_eq!(ids(batch.into_iter().map(|item| item.row).collect())[..3], ["3", "5", "more"]);
         // Were 7 parked now and 6 refused, 7 would be sent again first.
         let mut items = vec![item("6", &["e"]), item("7", &["a", "e"]), item("8", &["f"])];
-        let batch = blocked.next_batch(&mut items, &mut Vec::new());
-        assert_eq!((batch.len(), items.len()), (1, 2));
+        assert_eq!((blocked.next_batch(&mut items, &mut Vec::new()).len(), items.len()), (1, 2));
     }
 
     #[test]

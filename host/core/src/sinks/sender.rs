@@ -10,6 +10,7 @@ use http_body_util::Full;
 use hyper::Request;
 use hyper::body::Bytes;
 use hyper::header::CONTENT_TYPE;
+use ring::digest::{SHA256, digest};
 use ring::hmac;
 use serde::Deserialize;
 use serde_json::Value;
@@ -139,8 +140,10 @@ impl Sender {
         // Records have texts as names.
         let sent = match self {
             Self::Webhook { client, url, secret } => {
-                let body = serde_json::to_vec(events).unwrap_or_default().into();
-                post(client, url, secret, (&first.id, body), now).await
+                let body: Bytes = serde_json::to_vec(events).unwrap_or_default().into();
+                // Batches can begin with the same event and end differently.
+                let id = if let [event] = events { event.id.clone() } else { hex::encode(digest(&SHA256, &body)) };
+                post(client, url, secret, (&id, body), now).await
             }
             Self::Nats(client) => publish(client, first, serde_json::to_vec(first).unwrap_or_default().into()).await,
         };
