@@ -2,6 +2,8 @@
 
 #[path = "build/bundle.rs"]
 mod bundle;
+#[path = "build/modules.rs"]
+mod modules;
 
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -14,7 +14,7 @@ use time::macros::date;
 use crate::events::Listener;
 use crate::harness::{Options, TestApp, refused};
 use crate::stand_in::{Fault, INQUIRE, Incoming, RETURN, StandIn};
-use crate::stp::{MONDAY, app, wait};
+use crate::stp::{MONDAY, app, monday, wait};
 
 const NOTICE: &str = "/rails/stp/order";
 
@@ -52,9 +52,7 @@ async fn wait_until_asked(app: &TestApp) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn an_order_credits_the_account_with_the_number_once(db: PgPool) {
-    let stp = StandIn::start(MONDAY).await;
-    let app = app(db, &stp).await;
-    let ana = app.user("ana");
+    let (stp, app, ana) = monday(db).await;
     let (id, number) = ana.issued_account().await;
     stp.receive(order("BBVA0001", &number));
     let mut events = Listener::new(&ana, "").await;
@@ -84,9 +82,7 @@ async fn an_order_credits_the_account_with_the_number_once(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn what_no_issued_number_leads_to_is_sent_back(db: PgPool) {
-    let stp = StandIn::start(MONDAY).await;
-    let app = app(db, &stp).await;
-    let ana = app.user("ana");
+    let (stp, app, ana) = monday(db).await;
     // Anybody may have typed any number.
     let typed = "012180001234567897";
     ana.post("/api/ledger/accounts", json!({"accountNumber": typed, "accountType": "checking"}))
@@ -140,9 +136,7 @@ async fn an_operator_decides_on_what_stp_does_not_take_back(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_frozen_account_receives_and_nothing_counts_towards_limits_or_risk(db: PgPool) {
-    let stp = StandIn::start(MONDAY).await;
-    let app = app(db, &stp).await;
-    let ana = app.user("ana");
+    let (stp, app, ana) = monday(db).await;
     let (id, number) = ana.issued_account().await;
     let (_, to) = ana.account_and_payee().await;
     let risk = format!("/api/ledger/risk-context?fromAccountId={id}&toBeneficiaryId={to}&amount=5");
@@ -202,9 +196,7 @@ async fn an_order_that_stp_does_not_have_is_forgotten(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn what_stp_says_of_an_order_counts_only_if_it_is_clear(db: PgPool) {
-    let stp = StandIn::start(MONDAY).await;
-    let app = app(db, &stp).await;
-    let ana = app.user("ana");
+    let (stp, app, ana) = monday(db).await;
     let (_, number) = ana.issued_account().await;
     let of = |state: &str, amount: &str, institution: u32| Incoming {
         state: state.to_owned(),

@@ -4,8 +4,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use crate::harness::{Options, TestApp};
-use crate::stand_in::StandIn;
-use crate::stp::{MONDAY, app, notify, send, wait};
+use crate::stp::{notify, sent, wait};
 
 /// The value of a series; not a number while it is not shown.
 async fn value(app: &TestApp, series: &str) -> f64 {
@@ -64,10 +63,7 @@ async fn refusals_are_counted_by_their_reason(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn parked_payments_and_contradictions_are_shown(db: PgPool) {
-    let stp = StandIn::start(MONDAY).await;
-    let app = app(db, &stp).await;
-    let ana = app.user("ana");
-    let key = send(&ana, &stp).await;
+    let (stp, app, _, key) = sent(db).await;
     stp.set_state("RB", Value::Null);
     wait("it is parked", async || {
         // Until the next attempt is due, however late the first one was.

@@ -16,9 +16,7 @@ async fn the_page_and_its_files_have_a_strict_policy(db: PgPool) {
         ("/", "text/html; charset=utf-8"),
         ("/bank/index.html", "text/html; charset=utf-8"),
         ("/shared/dom.js", "text/javascript; charset=utf-8"),
-        ("/scorers/src/browser.js", "text/javascript; charset=utf-8"),
-        ("/scorers/dist/manifest.js", "text/javascript; charset=utf-8"),
-        ("/scorers/dist/glue/risk.js", "text/javascript; charset=utf-8"),
+        ("/scorers/dist/entry/page.js", "text/javascript; charset=utf-8"),
         ("/scorers/dist/core/risk-1.core.wasm", "application/wasm"),
     ] {
         let answer = app.anon().get(path).await;
@@ -44,9 +42,7 @@ async fn other_files_are_not_found(db: PgPool) {
         "/bank/",
         "/bank/nothing.js",
         "/bank/..%2fconsole%2fapi.js",
-        "/scorers/src/node.d.ts",
         "/scorers/dist/core/transfer-rules.core.wasm",
-        "/scorers/dist/../src/browser.js",
         "/console",
     ] {
         app.anon().get(path).await.assert_problem(404, "not-found", None);

@@ -20,7 +20,7 @@ use crate::harness::{Answer, Client, Options, PAYEE_CLABE, TestApp, refused};
 use crate::incoming::order;
 use crate::rails::StpAt;
 use crate::stand_in::{INQUIRE, LIST, StandIn};
-use crate::stp::{MONDAY, app, status, wait};
+use crate::stp::{MONDAY, app, monday, status, wait};
 use crate::stub::{Act, Request, Stub};
 
 const SCOPE: Option<&str> = Some("ledger:operate");
@@ -59,9 +59,7 @@ fn counts(report: &Value) -> [i64; 5] {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn what_no_notice_reported_is_booked(db: PgPool) {
-    let stp = StandIn::start(MONDAY).await;
-    let app = app(db, &stp).await;
-    let ana = app.user("ana");
+    let (stp, app, ana) = monday(db).await;
     let (from, number) = ana.issued_account().await;
     let to = ana.save_payee("Luis", PAYEE_CLABE).await;
     ana.transfer(&from, &to, "30").await.assert_status(200);

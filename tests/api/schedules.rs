@@ -224,6 +224,39 @@ async fn the_schedules_of_others_do_not_exist(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_schedule_takes_the_place_of_another_at_once_or_not_at_all(db: PgPool) {
+    let ana = ana(db, Options::default()).await;
+    let mut old = ana.plan(1.0, json!({})).await;
+    for _ in 1..SCHEDULES_MAX {
+        ana.plan(1.0, json!({})).await;
+    }
+    let instead_of = |id: &str| ana.body(2.0, json!({"replaces": id}));
+    refused(&ana.app, ana.client.post(PATH, instead_of(NOBODY)), 404, "not-found", None).await;
+    refused(&ana.app, ana.client.post(PATH, instead_of("none")), 400, "validation-failed", Some("replaces")).await;
+    // As many as allowed are no obstacle, and a retry changes nothing.
+    let keyed = ana.client.with("idempotency-key", "rent");
+    let new = keyed.post(PATH, instead_of(&old)).await.assert_status(201).id();
+    assert_eq!(keyed.post(PATH, instead_of(&old)).await.assert_status(201).id(), new);
+    assert_eq!(
+        (&ana.get(&old).await["status"], &ana.get(&new).await["status"]),
+        (&json!("cancelled"), &json!("active"))
+    );
+    // What has ended, and what is another user's, stays as it is, and nothing is scheduled.
+    refused(&ana.app, ana.client.post(PATH, instead_of(&old)), 409, "schedule-ended", None).await;
+    let luis = ana.app.user("luis");
+    let (from, to) = luis.account_and_payee().await;
+    let of_luis = json!({"fromAccountId": from, "toBeneficiaryId": to, "replaces": new});
+    refused(&ana.app, luis.post(PATH, ana.body(2.0, of_luis)), 404, "not-found", None).await;
+    assert_eq!(ana.app.count("select count(*) from schedule").await, SCHEDULES_MAX + 1);
+    // Of two at once, one.
+    old = new;
+    let both = tokio::join!(ana.client.post(PATH, instead_of(&old)), ana.client.post(PATH, instead_of(&old)));
+    let mut statuses = [both.0.status, both.1.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [201, 409]);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_retry_makes_no_second_schedule(db: PgPool) {
     let ana = ana(db, Options::default()).await;
     let keyed = ana.client.with("idempotency-key", "rent");

@@ -18,6 +18,30 @@ pub(crate) async fn app(db: PgPool, stp: &StandIn) -> TestApp {
     TestApp::with(db, Options { stp: Some(stp.into()), ..Options::default() }).await
 }
 
+/// At STP on a Monday, with a user.
+pub(crate) async fn monday(db: PgPool) -> (StandIn, TestApp, Client) {
+    let stp = StandIn::start(MONDAY).await;
+    let app = app(db, &stp).await;
+    let ana = app.user("ana");
+    (stp, app, ana)
+}
+
+/// The same, after she sent 100.00; and the tracking key.
+pub(crate) async fn sent(db: PgPool) -> (StandIn, TestApp, Client, String) {
+    let (stp, app, ana) = monday(db).await;
+    let key = send(&ana, &stp).await;
+    (stp, app, ana, key)
+}
+
+/// The same, once it has settled.
+pub(crate) async fn settled(db: PgPool) -> (StandIn, TestApp, Client, String) {
+    let (stp, app, ana, key) = sent(db).await;
+    stp.set_state("LQ", Value::Null);
+    notify(&app, &key, "LQ").await;
+    wait("it settles", async || status(&ana).await == "completed").await;
+    (stp, app, ana, key)
+}
+
 /// Sends 100.00, and waits until STP has the order. Returns the tracking key.
 pub(crate) async fn send(ana: &Client, stp: &StandIn) -> String {
     let (from, to) = ana.account_and_payee().await;
@@ -64,10 +88,7 @@ pub(crate) async fn notify(app: &TestApp, tracking_key: &str, state: &str) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_forged_cancellation_moves_no_money(db: PgPool) {
-    let stp = StandIn::start(MONDAY).await;
-    let app = app(db, &stp).await;
-    let ana = app.user("ana");
-    let key = send(&ana, &stp).await;
+    let (stp, app, ana, key) = sent(db).await;
     notify(&app, &key, "CN").await;
     wait_for_inquiries(&stp, 1).await;
     assert_eq!((status(&ana).await, ana.balance().await.as_str()), (json!("pending"), "9900.00"));
@@ -75,9 +96,7 @@ async fn a_forged_cancellation_moves_no_money(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn the_order_carries_what_the_sender_tells_the_payee(db: PgPool) {
-    let stp = StandIn::start(MONDAY).await;
-    let app = app(db, &stp).await;
-    let ana = app.user("ana");
+    let (stp, _app, ana) = monday(db).await;
     let (from, to) = ana.account_and_payee().await;
     let body = json!({
         "fromAccountId": from, "toBeneficiaryId": to, "amount": 1, "concept": "Renta, año 2026", "numericReference": 202_611,
@@ -90,10 +109,7 @@ async fn the_order_carries_what_the_sender_tells_the_payee(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_forged_return_moves_no_money(db: PgPool) {
-    let stp = StandIn::start(MONDAY).await;
-    let app = app(db, &stp).await;
-    let ana = app.user("ana");
-    let key = send(&ana, &stp).await;
+    let (stp, app, ana, key) = sent(db).await;
     stp.set_state("LQ", Value::Null);
     notify(&app, &key, "LIQUIDACION").await;
     wait("it settles", async || status(&ana).await == "completed").await;
@@ -105,10 +121,7 @@ async fn a_forged_return_moves_no_money(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn what_stp_answers_is_booked_whatever_the_notice_says(db: PgPool) {
-    let stp = StandIn::start(MONDAY).await;
-    let app = app(db, &stp).await;
-    let ana = app.user("ana");
-    let key = send(&ana, &stp).await;
+    let (stp, app, ana, key) = sent(db).await;
     stp.set_state("LQ", Value::Null);
     // A state that the host does not know, and none at all.
     notify(&app, &key, "CONFIRMADA").await;

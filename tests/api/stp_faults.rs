@@ -10,7 +10,7 @@ use crate::harness::{Options, TestApp};
 use crate::log::Errors;
 use crate::rails::StpAt;
 use crate::stand_in::{Fault, INQUIRE, REGISTER, StandIn};
-use crate::stp::{MONDAY, app, notify, pass, send, status, wait, wait_for_inquiries};
+use crate::stp::{MONDAY, app, monday, notify, pass, send, sent, settled, status, wait, wait_for_inquiries};
 
 const PARKED: &str = "select count(*) from rail_payment where parked_at is not null";
 
@@ -20,10 +20,7 @@ const SOON: time::Duration = time::Duration::minutes(1);
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_payment_in_an_unclear_state_is_parked(db: PgPool) {
     let errors = Errors::collect();
-    let stp = StandIn::start(MONDAY).await;
-    let app = app(db, &stp).await;
-    let ana = app.user("ana");
-    let key = send(&ana, &stp).await;
+    let (stp, app, ana, key) = sent(db).await;
     for state in ["RB", "??"] {
         stp.set_state(state, Value::Null);
         pass(&app, SOON).await;
@@ -48,10 +45,7 @@ async fn a_payment_in_an_unclear_state_is_parked(db: PgPool) {
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn an_order_with_another_amount_or_payee_is_parked(db: PgPool) {
     let errors = Errors::collect();
-    let stp = StandIn::start(MONDAY).await;
-    let app = app(db, &stp).await;
-    let ana = app.user("ana");
-    let key = send(&ana, &stp).await;
+    let (stp, app, ana, key) = sent(db).await;
     stp.set_state("LQ", Value::Null);
     stp.set_payee("646180110400000012");
     notify(&app, &key, "LQ").await;
@@ -67,9 +61,7 @@ async fn an_order_with_another_amount_or_payee_is_parked(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn an_unlisted_error_is_parked_and_others_are_tried_again(db: PgPool) {
-    let stp = StandIn::start(MONDAY).await;
-    let app = app(db, &stp).await;
-    let ana = app.user("ana");
+    let (stp, app, ana) = monday(db).await;
     let (from, to) = ana.account_and_payee().await;
     stp.fail_registering(Some(Fault::Code(-16)));
     ana.transfer(&from, &to, "100").await.assert_status(200);
@@ -103,10 +95,7 @@ async fn an_unlisted_error_is_parked_and_others_are_tried_again(db: PgPool) {
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_payment_that_settles_after_it_failed_pages_somebody(db: PgPool) {
     let errors = Errors::collect();
-    let stp = StandIn::start(MONDAY).await;
-    let app = app(db, &stp).await;
-    let ana = app.user("ana");
-    let key = send(&ana, &stp).await;
+    let (stp, app, ana, key) = sent(db).await;
     stp.set_state("CN", Value::Null);
     notify(&app, &key, "CN").await;
     wait("it fails", async || status(&ana).await == "failed").await;
@@ -121,13 +110,7 @@ async fn a_payment_that_settles_after_it_failed_pages_somebody(db: PgPool) {
 /// The claim of an inquiry runs out while STP answers it, and a notice that comes then must not be lost.
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_notice_during_a_slow_inquiry_causes_another(db: PgPool) {
-    let stp = StandIn::start(MONDAY).await;
-    let app = app(db, &stp).await;
-    let ana = app.user("ana");
-    let key = send(&ana, &stp).await;
-    stp.set_state("LQ", Value::Null);
-    notify(&app, &key, "LQ").await;
-    wait("it settles", async || status(&ana).await == "completed").await;
+    let (stp, app, _, key) = settled(db).await;
     let asked = stp.requests(INQUIRE).len();
     stp.fail_inquiring(Some(Fault::Late(Duration::from_secs(1))));
     for inquiry in 1..=2 {
@@ -144,13 +127,7 @@ async fn a_notice_during_the_slow_end_of_an_inquiry_causes_another(db: PgPool) {
             begin if current_query() like '%update rail_order%' then perform pg_sleep(1); end if; return null; end $$;
         create trigger slow before update on rail_order for each statement execute function slow()";
     sqlx::raw_sql(slow).execute(&db).await.unwrap();
-    let stp = StandIn::start(MONDAY).await;
-    let app = app(db, &stp).await;
-    let ana = app.user("ana");
-    let key = send(&ana, &stp).await;
-    stp.set_state("LQ", Value::Null);
-    notify(&app, &key, "LQ").await;
-    wait("it settles", async || status(&ana).await == "completed").await;
+    let (stp, app, _, key) = settled(db).await;
     let asked = stp.requests(INQUIRE).len();
     app.clock.advance(SOON);
     notify(&app, &key, "D").await;
@@ -217,13 +194,7 @@ async fn a_refunded_payment_is_not_sent_by_a_host_that_was_paused(db: PgPool) {
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_settled_payment_is_asked_about_when_its_day_is_over_and_two_days_later(db: PgPool) {
     let errors = Errors::collect();
-    let stp = StandIn::start(MONDAY).await;
-    let app = app(db, &stp).await;
-    let ana = app.user("ana");
-    let key = send(&ana, &stp).await;
-    stp.set_state("LQ", Value::Null);
-    notify(&app, &key, "LQ").await;
-    wait("it settles", async || status(&ana).await == "completed").await;
+    let (stp, app, ana, _) = settled(db).await;
     // From noon on Saturday until 18:59 on Monday, an hour after the next day began.
     pass(&app, time::Duration::hours(2 * 24 + 7) - 2 * SOON).await;
     tokio::time::sleep(Duration::from_millis(600)).await;

@@ -10,7 +10,7 @@ use sqlx::PgPool;
 
 use crate::harness::{Answer, CLABE, Client, Options, TestApp, ledger_key, refused};
 use crate::stand_in::{Fault, REGISTER, StandIn};
-use crate::stp::{MONDAY, app, notify, pass, send, status, wait};
+use crate::stp::{MONDAY, app, monday, notify, pass, send, status, wait};
 
 const SCOPE: Option<&str> = Some("ledger:operate");
 
@@ -109,9 +109,7 @@ async fn a_payment_that_may_be_under_way_is_stopped_first(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn only_ledger_operators_decide(db: PgPool) {
-    let stp = StandIn::start(MONDAY).await;
-    let app = app(db, &stp).await;
-    let ana = app.user("ana");
+    let (stp, app, ana) = monday(db).await;
     let id = parked(&app, &stp, &ana).await;
     pass(&app, time::Duration::minutes(2)).await;
     for action in ["settle", "refuse"] {
@@ -138,9 +136,7 @@ async fn only_ledger_operators_decide(db: PgPool) {
 /// Neither what the user typed nor the token's subject is the bank's to assert.
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn the_sender_is_what_the_bank_vouches_for(db: PgPool) {
-    let stp = StandIn::start(MONDAY).await;
-    let app = app(db, &stp).await;
-    let ana = app.user("ana");
+    let (stp, app, ana) = monday(db).await;
     // A CLABE of another bank's customer.
     let typed = ana.open_account("012180004643051249").await;
     let (issued, number) = ana.issued_account().await;

@@ -151,15 +151,22 @@ async function inBank(sequence) {
   }
 }
 
+/** A transfer that no standby has yet, and what is asked about it. */
+async function waiting(bank) {
+  const { primary, ana } = bank;
+  const order = ana.order();
+  const start = bank.history.length;
+  primary.freeze("walsender");
+  const asked = bank.ask(order, ASKED_MS);
+  await until("the transfer waits for the standby", 10_000, async () => (await primary.waiting()).length > 0);
+  return { order, start, asked };
+}
+
 for (let run = 1; run <= RUNS; run += 1) {
   test(`a crash before the standby had the transfer, run ${run}`, () =>
     inBank(async (bank) => {
-      const { primary, standby, ana } = bank;
-      const order = ana.order();
-      const start = bank.history.length;
-      primary.freeze("walsender");
-      const asked = bank.ask(order, ASKED_MS);
-      await until("the transfer waits for the standby", 10_000, async () => (await primary.waiting()).length > 0);
+      const { primary, standby } = bank;
+      const { order, start, asked } = await waiting(bank);
       standby.freeze();
       await primary.crash();
       await primary.start();
@@ -169,12 +176,8 @@ for (let run = 1; run <= RUNS; run += 1) {
 
   test(`cancelled waits for the standby, run ${run}`, () =>
     inBank(async (bank) => {
-      const { primary, standby, ana } = bank;
-      const order = ana.order();
-      const start = bank.history.length;
-      primary.freeze("walsender");
-      const asked = bank.ask(order, ASKED_MS);
-      await until("the transfer waits for the standby", 10_000, async () => (await primary.waiting()).length > 0);
+      const { primary, standby } = bank;
+      const { order, start, asked } = await waiting(bank);
       const end = Date.now() + CANCELLED_MS;
       while (Date.now() < end) {
         await primary.sql("select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'");

@@ -56,15 +56,21 @@ async fn count(db: &PgPool) -> (i64, i64, i64) {
     sqlx::query_as(query).fetch_one(db).await.unwrap()
 }
 
-#[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn every_kind_of_wrong_batch_is_refused_entirely(db: PgPool) {
-    let store = open_store(&db).await;
-    let mut writer = writer_for(&db, 1, CONTEXT.now).await;
+/// A store with an account, and what will fund it.
+async fn opened(db: &PgPool) -> (Postgres, Writer, Fund) {
+    let store = open_store(db).await;
+    let mut writer = writer_for(db, 1, CONTEXT.now).await;
     let (batch, outcomes) = decide(&store, &writer, &[open("1")]).await;
     store.commit(&batch, &seal(&batch, Uuid::new_v4(), &writer), &CONTEXT).await.unwrap();
     writer.next_seq += 1;
     let Outcome::Opened(opened) = &outcomes[0] else { panic!("{outcomes:?}") };
     let fund = Fund { transfer_id: Uuid::now_v7(), account_id: opened.account_id, amount: Money::from_minor(7) };
+    (store, writer, fund)
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn every_kind_of_wrong_batch_is_refused_entirely(db: PgPool) {
+    let (store, writer, fund) = opened(&db).await;
     let fund = Command::Fund(fund);
     put_on_record(&db, &key(), &fund).await;
     let (good, _) = decide(&store, &writer, &[fund]).await;
@@ -190,13 +196,7 @@ async fn an_id_that_two_hosts_use_at_once_is_a_race(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_decision_of_a_host_that_was_paused_loses_the_race(db: PgPool) {
-    let store = open_store(&db).await;
-    let mut writer = writer_for(&db, 1, CONTEXT.now).await;
-    let (batch, outcomes) = decide(&store, &writer, &[open("1")]).await;
-    store.commit(&batch, &seal(&batch, Uuid::new_v4(), &writer), &CONTEXT).await.unwrap();
-    writer.next_seq += 1;
-    let Outcome::Opened(opened) = &outcomes[0] else { panic!("{outcomes:?}") };
-    let fund = Fund { transfer_id: Uuid::now_v7(), account_id: opened.account_id, amount: Money::from_minor(7) };
+    let (store, writer, fund) = opened(&db).await;
     let paused = store.clone().with_decision_time(std::time::Duration::ZERO);
     let (batch, _) = decide(&paused, &writer, &[Command::Fund(fund)]).await;
     let late = paused.commit(&batch, &seal(&batch, Uuid::new_v4(), &writer), &CONTEXT).await;

@@ -1,6 +1,7 @@
 // Random bodies, the same for each seed: sound ones, damaged as people, programs and attackers would. About a third remain
 // acceptable.
 
+import { chanceFrom } from "../web/customers.mjs";
 import { SOUND } from "./hostile.mjs";
 
 /** Literals that may or may not suit a field. */
@@ -105,20 +106,9 @@ const CHARACTERS = [
   "\u{1f600}",
 ];
 
-/** A generator of numbers from 0 to 1 (mulberry32). */
-function randomFrom(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** `count` bodies as {kind, text}. */
 export function* bodies(seed, count) {
-  const random = randomFrom(seed);
+  const random = chanceFrom(seed);
   const below = (limit) => Math.floor(random() * limit);
   const pick = (list) => list[below(list.length)];
   const kinds = Object.keys(SOUND);

@@ -90,7 +90,7 @@ test("the host's own page, from modules to core, follows a swap without a reload
   await service.deploy("risk", "risk-2.");
   const page = await browser.newPage();
   await page.goto(service.ledger);
-  await follow(page);
+  await follow(page, "/scorers/dist/entry/page.js");
   assert.deepEqual(await score(page), await atHost());
   assert.equal((await score(page)).model_version, RISK_2);
   await service.deploy("risk", "risk-1.");

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { OTHER, PAYEE, settled } from "./bank.mjs";
+import { OTHER, PAYEE } from "./bank.mjs";
 import { shoot } from "./looks.mjs";
 import { Person } from "./person.mjs";
 
@@ -14,13 +14,7 @@ const TWICE = { ...PAYEE, name: "Luis P. Gómez", alias: undefined };
 const NOWHERE = "998180000000000003";
 
 export function doubts(stage) {
-  async function signedIn(more, looks) {
-    const { bank, browser, line } = stage;
-    const about = await settled(bank, more);
-    const it = await Person.at(browser, line.url, looks);
-    await it.signsIn(about.user);
-    return { it, ...about };
-  }
+  const signedIn = (more, looks) => Person.signedIn(stage, more, looks);
 
   const warnings = (it, selector) =>
     it.page.$$eval(`${selector} .notice.warn li`, (all) => all.map((item) => item.textContent));

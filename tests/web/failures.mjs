@@ -12,13 +12,19 @@ const SENDING = "/api/ledger/transactions";
 export function failures(stage) {
   /** A person at the review of a transfer; the line is restored when the test ends. */
   async function atReview(t, { amount = "250", ...more } = {}) {
-    const { bank, browser, line } = stage;
+    const { line } = stage;
     t.after(() => line.restore());
-    const about = await settled(bank, more);
-    const it = await Person.at(browser, line.url);
-    await it.signsIn(about.user);
-    await it.reviews({ payee: PAYEE.name, amount });
-    return { it, line, from: line.requests.length, ...about };
+    const about = await Person.signedIn(stage, more);
+    await about.it.reviews({ payee: PAYEE.name, amount });
+    return { ...about, line, from: line.requests.length };
+  }
+
+  /** What was tried again was sent once, with one key. */
+  async function arrivesOnce({ it, api, line, from }) {
+    await it.arrives("Transferencia enviada");
+    assert.equal((await api.transfers()).length, 1);
+    assert.equal(new Set(keysOf(line, from)).size, 1);
+    await it.leaves();
   }
 
   const keysOf = (line, from) => line.seen("POST", SENDING, from).map((it) => it.headers["idempotency-key"]);
@@ -49,7 +55,8 @@ export function failures(stage) {
   });
 
   test("a line that is cut before sending: try again, and it is sent once", async (t) => {
-    const { it, api, line, from } = await atReview(t);
+    const about = await atReview(t);
+    const { it, api, line } = about;
     line.cut();
     await it.sendsWhateverTheRisk();
     await it.sees("Se perdió la conexión con el banco");
@@ -61,10 +68,7 @@ export function failures(stage) {
     assert.equal((await api.transfers()).length, 0);
     line.restore();
     await it.activates("button", "Intentar de nuevo sin duplicarla");
-    await it.arrives("Transferencia enviada");
-    assert.equal((await api.transfers()).length, 1);
-    assert.equal(new Set(keysOf(line, from)).size, 1);
-    await it.leaves();
+    await arrivesOnce(about);
   });
 
   test("an answer lost after the money moved: trying again, even after a reload, sends nothing twice", async (t) => {
@@ -109,7 +113,8 @@ export function failures(stage) {
   });
 
   test("a session that ended: sign in again and go on, with everything as it was", async (t) => {
-    const { it, api, line, from } = await atReview(t);
+    const about = await atReview(t);
+    const { it, api } = about;
     // As if issued long ago: the bank refuses it.
     await it.page.evaluate(() => {
       const [head, body] = sessionStorage.getItem("caudal.token").split(".");
@@ -125,18 +130,13 @@ export function failures(stage) {
     await it.sees("$250.00");
     await it.sees(PAYEE.name);
     await it.sendsWhateverTheRisk();
-    await it.arrives("Transferencia enviada");
-    assert.equal((await api.transfers()).length, 1);
-    assert.equal(new Set(keysOf(line, from)).size, 1);
-    await it.leaves();
+    await arrivesOnce(about);
   });
 
   test("what was typed outlives the end of a session, but not for another user", async (t) => {
-    const { bank, browser, line } = stage;
+    const { bank, line } = stage;
     t.after(() => line.restore());
-    const { user } = await settled(bank);
-    const it = await Person.at(browser, line.url);
-    await it.signsIn(user);
+    const { it, user } = await Person.signedIn(stage);
     const type = async () => {
       await it.opens("Beneficiarios");
       await it.activates("link", "Agregar beneficiario");
@@ -164,17 +164,15 @@ export function failures(stage) {
   });
 
   test("a server error: nothing is lost, and trying again uses the same key", async (t) => {
-    const { it, api, line, from } = await atReview(t);
+    const about = await atReview(t);
+    const { it, line } = about;
     line.answer("POST", SENDING, { status: 500, headers: { "content-type": "text/html" }, body: "<h1>oops</h1>" });
     await it.sendsWhateverTheRisk();
     await it.sees("Algo falló de nuestro lado");
     assert.doesNotMatch(await it.text(), /oops/);
     line.restore();
     await it.activates("button", "Intentar de nuevo sin duplicarla");
-    await it.arrives("Transferencia enviada");
-    assert.equal((await api.transfers()).length, 1);
-    assert.equal(new Set(keysOf(line, from)).size, 1);
-    await it.leaves();
+    await arrivesOnce(about);
   });
 
   test("a bank that is busy says how long to wait", async (t) => {
@@ -201,7 +199,8 @@ export function failures(stage) {
   });
 
   test("a busy bank does not make the outcome of an earlier attempt known", async (t) => {
-    const { it, api, line, from } = await atReview(t);
+    const about = await atReview(t);
+    const { it, line } = about;
     line.loseAnswers("POST", SENDING);
     await it.sendsWhateverTheRisk();
     await it.sees("Todavía no sabemos si se envió tu transferencia");
@@ -230,10 +229,7 @@ export function failures(stage) {
     await it.opens(/^Transferir$/);
     await it.arrives("Revisa antes");
     await it.activates("button", "Intentar de nuevo sin duplicarla");
-    await it.arrives("Transferencia enviada");
-    assert.equal((await api.transfers()).length, 1);
-    assert.equal(new Set(keysOf(line, from)).size, 1);
-    await it.leaves();
+    await arrivesOnce(about);
   });
 
   test("a payee deleted in the meantime: choose another one", async (t) => {
@@ -254,11 +250,9 @@ export function failures(stage) {
   });
 
   test("the bank's errors are shown beside their fields", async (t) => {
-    const { bank, browser, line } = stage;
+    const { line } = stage;
     t.after(() => line.restore());
-    const { user, account } = await settled(bank);
-    const it = await Person.at(browser, line.url);
-    await it.signsIn(user);
+    const { it, account } = await Person.signedIn(stage);
     const errors = [{ field: "accountNumber", code: "clabe-check-digit", detail: "" }];
     line.answer("POST", "/api/ledger/beneficiaries", {
       status: 400,
@@ -297,11 +291,9 @@ export function failures(stage) {
   });
 
   test("a list that cannot be loaded says so, and can be asked for again", async (t) => {
-    const { bank, browser, line } = stage;
+    const { line } = stage;
     t.after(() => line.restore());
-    const { user } = await settled(bank);
-    const it = await Person.at(browser, line.url);
-    await it.signsIn(user);
+    const { it } = await Person.signedIn(stage);
     line.cut();
     await it.opens("Movimientos");
     await it.sees("Se perdió la conexión con el banco");

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { newUser, OTHER, PAYEE, settled } from "./bank.mjs";
+import { newUser, OTHER, PAYEE } from "./bank.mjs";
 import { noonZone, Person } from "./person.mjs";
 
 export function flow(stage) {
@@ -107,10 +107,7 @@ export function flow(stage) {
   });
 
   test("a medium risk asks once more, and declining sends nothing", async () => {
-    const { bank, browser, line } = stage;
-    const { api, user } = await settled(bank, { count: 3, payees: [PAYEE, OTHER] });
-    const it = await Person.at(browser, line.url);
-    await it.signsIn(user);
+    const { it, api } = await Person.signedIn(stage, { count: 3, payees: [PAYEE, OTHER] });
     // A completed transfer makes this device a known one; the same amount went there a moment ago.
     await it.reviews({ payee: PAYEE.name, amount: "100" });
     assert.match(await it.text(".risk"), /¿No lo acabas de enviar\? Hace 1 minuto enviaste \$100\.00/);
@@ -150,10 +147,7 @@ export function flow(stage) {
   });
 
   test("a low risk goes on without a question", async () => {
-    const { bank, browser, line } = stage;
-    const { user } = await settled(bank, { count: 3 });
-    const it = await Person.at(browser, line.url);
-    await it.signsIn(user);
+    const { it } = await Person.signedIn(stage, { count: 3 });
     await it.reviews({ payee: PAYEE.name, amount: "100" });
     await it.sendsWhateverTheRisk();
     await it.arrives("Transferencia enviada");
@@ -172,10 +166,7 @@ export function flow(stage) {
   });
 
   test("a payee is deleted only after a question that names them", async () => {
-    const { bank, browser, line } = stage;
-    const { api, user } = await settled(bank, { payees: [PAYEE, OTHER] });
-    const it = await Person.at(browser, line.url);
-    await it.signsIn(user);
+    const { it, api } = await Person.signedIn(stage, { payees: [PAYEE, OTHER] });
     await it.opens("Beneficiarios");
     await it.activates("button", "Eliminar a María Rodríguez");
     await it.page.waitForSelector("dialog[open]");
@@ -193,10 +184,7 @@ export function flow(stage) {
   });
 
   test("history is paged, and English is remembered", async () => {
-    const { bank, browser, line } = stage;
-    const { user } = await settled(bank, { count: 12 });
-    const it = await Person.at(browser, line.url);
-    await it.signsIn(user);
+    const { it } = await Person.signedIn(stage, { count: 12 });
     await it.activates("button", "English");
     // The focus stays where it was, in another language.
     assert.equal((await it.focused()).name, "Español");
@@ -214,10 +202,7 @@ export function flow(stage) {
   });
 
   test("the first stops are the skip link, the bank, the language, the way out, the screens in order", async () => {
-    const { bank, browser, line } = stage;
-    const { user } = await settled(bank);
-    const it = await Person.at(browser, line.url);
-    await it.signsIn(user);
+    const { it } = await Person.signedIn(stage);
     await it.page.reload();
     await it.arrives("Mis cuentas");
     const stops = [];

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { PAUSE_SECONDS } from "../../host/web/bank/warning-rules.js";
-import { PAYEE, settled } from "./bank.mjs";
+import { PAYEE } from "./bank.mjs";
 import { shoot } from "./looks.mjs";
 import { Person } from "./person.mjs";
 
@@ -32,14 +32,12 @@ const ways = (it) =>
 export function fraud(stage) {
   /** Somebody with a history and a device that the bank knows. */
   async function customer(looks) {
-    const { bank, browser, line } = stage;
-    const about = await settled(bank, { count: 3, amount: 400 });
-    const it = await Person.at(browser, line.url, looks);
-    await it.signsIn(about.user);
+    const about = await Person.signedIn(stage, { count: 3, amount: 400 }, looks);
+    const { it } = about;
     await it.reviews({ payee: PAYEE.name, amount: "400" });
     await it.sendsWhateverTheRisk();
     await it.arrives("Transferencia enviada");
-    return { it, ...about };
+    return about;
   }
 
   /** What the caller has them do: save the payee, and send the savings. */

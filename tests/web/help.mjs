@@ -8,12 +8,9 @@ import { Person } from "./person.mjs";
 
 export function help(stage) {
   async function atHelp(language = "es-MX") {
-    const { bank, browser, line } = stage;
-    const about = await settled(bank);
-    const it = await Person.at(browser, line.url, { language });
-    await it.signsIn(about.user);
-    await it.opens(/^(Ayuda y accesibilidad|Help and accessibility)$/);
-    return { it, line, ...about };
+    const about = await Person.signedIn(stage, {}, { language });
+    await about.it.opens(/^(Ayuda y accesibilidad|Help and accessibility)$/);
+    return { ...about, line: stage.line };
   }
 
   const look = (it) =>

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { newUser, OTHER, PAYEE, SAVINGS, settled } from "./bank.mjs";
+import { newUser, OTHER, PAYEE, SAVINGS } from "./bank.mjs";
 import { tooWide } from "./looks.mjs";
 import { Person } from "./person.mjs";
 
@@ -23,13 +23,7 @@ async function downloaded(folder) {
 }
 
 export function home(stage) {
-  async function signedIn(more, looks) {
-    const { bank, browser, line } = stage;
-    const about = await settled(bank, more);
-    const it = await Person.at(browser, line.url, looks);
-    await it.signsIn(about.user);
-    return { it, ...about };
-  }
+  const signedIn = (more, looks) => Person.signedIn(stage, more, looks);
 
   test("the home of somebody new says what comes next", async () => {
     const { browser, line } = stage;

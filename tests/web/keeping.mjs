@@ -7,13 +7,7 @@ import { OTHER, PAYEE, settled } from "./bank.mjs";
 import { Person } from "./person.mjs";
 
 export function keeping(stage) {
-  async function signedIn(more) {
-    const { bank, browser, line } = stage;
-    const about = await settled(bank, more);
-    const it = await Person.at(browser, line.url);
-    await it.signsIn(about.user);
-    return { it, ...about };
-  }
+  const signedIn = (more) => Person.signedIn(stage, more);
 
   const storage = (it) =>
     it.page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage, "caudal.token": "" }));

@@ -166,3 +166,14 @@ export function looks(stage) {
     await it.leaves();
   });
 }
+
+/** Nothing found by axe, and nothing cut off on a phone. */
+export async function isSound(it) {
+  await it.page.evaluate(AXE);
+  for (const width of [1280, 390]) {
+    await it.page.setViewport({ width, height: 900 });
+    assert.deepEqual(await violations(it), []);
+    assert.equal(await tooWide(it), null);
+  }
+  await it.page.setViewport({ width: 1280, height: 900 });
+}

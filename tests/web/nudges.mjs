@@ -27,10 +27,7 @@ export function nudges(stage) {
   }
 
   test("after errors help is offered at the side, once, and stays away once dismissed", async () => {
-    const { bank, browser, line } = stage;
-    const { user } = await settled(bank);
-    const it = await Person.at(browser, line.url);
-    await it.signsIn(user);
+    const { it } = await Person.signedIn(stage);
     assert.equal(await offer(it), "");
     await addsPayee(it);
     await errs(it, "Guardar", 1);
@@ -55,10 +52,7 @@ export function nudges(stage) {
   });
 
   test("accepting an offer opens step-by-step help", async () => {
-    const { bank, browser, line } = stage;
-    const { user } = await settled(bank);
-    const it = await Person.at(browser, line.url);
-    await it.signsIn(user);
+    const { it } = await Person.signedIn(stage);
     await addsPayee(it);
     // Three fields at once, twice.
     await errs(it, "Guardar", 1);
@@ -138,10 +132,7 @@ export function nudges(stage) {
   });
 
   test("a long time on a screen brings a hint", async () => {
-    const { bank, browser, line } = stage;
-    const { user } = await settled(bank);
-    const it = await Person.at(browser, line.url);
-    await it.signsIn(user);
+    const { it } = await Person.signedIn(stage);
     // The page's clock runs ahead: 90 seconds on a screen that takes 30.
     await it.page.evaluate(() => {
       const real = performance.now.bind(performance);

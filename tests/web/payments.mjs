@@ -3,18 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { OTHER, PAYEE, settled } from "./bank.mjs";
-import { AXE, tooWide, violations } from "./looks.mjs";
+import { OTHER, PAYEE } from "./bank.mjs";
+import { isSound } from "./looks.mjs";
 import { Person } from "./person.mjs";
 
 const CONCEPT = "Renta de noviembre, año 2026";
 
-async function signedIn({ bank, browser, line }, { language, ...more } = {}) {
-  const about = await settled(bank, more);
-  const it = await Person.at(browser, line.url, { language });
-  await it.signsIn(about.user);
-  return { it, ...about };
-}
+const signedIn = (stage, { language, ...more } = {}) => Person.signedIn(stage, more, { language });
 
 /** Goes to the amount of a transfer. */
 async function reachesAmount(it, payee) {
@@ -24,17 +19,6 @@ async function reachesAmount(it, payee) {
   await it.picks(payee);
   await it.activates("button", "Continuar");
   await it.arrives("Cuánto");
-}
-
-/** Nothing found by axe, and nothing cut off on a phone. */
-async function isSound(it) {
-  await it.page.evaluate(AXE);
-  for (const width of [1280, 390]) {
-    await it.page.setViewport({ width, height: 900 });
-    assert.deepEqual(await violations(it), []);
-    assert.equal(await tooWide(it), null);
-  }
-  await it.page.setViewport({ width: 1280, height: 900 });
 }
 
 const value = (it, name) => it.page.$eval(`[name=${name}]`, (input) => input.value);

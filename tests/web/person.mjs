@@ -4,6 +4,8 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { settled } from "./bank.mjs";
+
 /** More tab stops than any screen has. */
 const STOPS_MAX = 90;
 /** Longest wait for anything on the page. */
@@ -22,6 +24,14 @@ export class Person {
     person.context = await browser.createBrowserContext();
     await person.#opens(url, { zone, width, height, language });
     return person;
+  }
+
+  /** A user who has settled in at the bank, signed in; the rest is what `settled` says of them. */
+  static async signedIn({ bank, browser, line }, more, looks) {
+    const about = await settled(bank, more);
+    const it = await Person.at(browser, line.url, looks);
+    await it.signsIn(about.user);
+    return { it, ...about };
   }
 
   /** The same person in another tab of their browser, which keeps its own session. */
@@ -221,7 +231,7 @@ export class Person {
   }
 
   /** Goes from anywhere to the review of a transfer. */
-  async reviews({ account = "Cuenta de cheques", payee, amount }) {
+  async reviews({ account = "Cuenta de cheques", payee, amount, isForLater = false }) {
     await this.opens(/^Transferir$/);
     await this.arrives("Desde qué cuenta");
     await this.picks(account);
@@ -229,8 +239,9 @@ export class Person {
     await this.activates("button", "Continuar");
     await this.arrives("Cuánto");
     await this.fills("Monto", amount);
+    if (isForLater) await this.picks("Otro día");
     await this.press("Enter");
-    await this.arrives("Revisa antes");
+    await this.arrives(isForLater ? "Cuándo quieres que se envíe" : "Revisa antes");
   }
 
   /** Says what an unusual payment is for, and waits for a pause to end. */

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { PAYEE, settled, startBank } from "./bank.mjs";
+import { PAYEE, startBank } from "./bank.mjs";
 import { Line } from "./line.mjs";
-import { AXE, tooWide, violations } from "./looks.mjs";
+import { isSound } from "./looks.mjs";
 import { Person } from "./person.mjs";
 
 /** Long enough to see a pending transfer, most times. */
@@ -32,12 +32,7 @@ function slowBank(...more) {
   return slow;
 }
 
-async function signedIn({ bank, line }, browser) {
-  const about = await settled(bank);
-  const it = await Person.at(browser, line.url);
-  await it.signsIn(about.user);
-  return { it, ...about };
-}
+const signedIn = (stage, browser) => Person.signedIn({ ...stage, browser });
 
 /** Somebody who sees the receipt of a transfer in progress. */
 async function sendsSlowly(slow, browser) {
@@ -73,17 +68,6 @@ async function sendsUntil(slow, browser, heading, meanwhile = async () => true) 
     await somebody.it.leaves();
   }
   return assert.fail(`no receipt came to say ${heading}`);
-}
-
-/** Nothing found by axe, and nothing cut off on a phone. */
-async function isSound(it) {
-  await it.page.evaluate(AXE);
-  for (const width of [1280, 390]) {
-    await it.page.setViewport({ width, height: 900 });
-    assert.deepEqual(await violations(it), []);
-    assert.equal(await tooWide(it), null);
-  }
-  await it.page.setViewport({ width: 1280, height: 900 });
 }
 
 export function receipts(stage) {

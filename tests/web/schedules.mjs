@@ -35,11 +35,9 @@ const planWeekly = (api, account, payee) =>
   });
 
 export function schedules(stage) {
-  test("a transfer every month: planned at the review, listed, cancelled after a question", async () => {
-    const { bank, browser, line } = stage;
-    const { user } = await settled(bank, { count: 3 });
-    const it = await Person.at(browser, line.url);
-    await it.signsIn(user);
+  test("a transfer every month: planned, listed, changed, cancelled after a question", async () => {
+    const { bank } = stage;
+    const { it, user } = await Person.signedIn(stage, { count: 3 });
     await it.opens("Programadas");
     await it.sees("No tienes transferencias programadas");
     // No step of sending now is in between.
@@ -72,6 +70,21 @@ export function schedules(stage) {
       [150, "monthly", date, date, "active"],
     );
 
+    // Changed: everything is there already, and the new one takes the place of the old one.
+    await it.activates("button", "Cambiar esta transferencia programada a Luis Pérez");
+    await it.arrives("Cuánto");
+    await it.fills("Monto", "175");
+    await it.press("Enter");
+    await it.arrives("Cuándo quieres que se envíe");
+    await it.sees(/Sustituye a la que tienes programada: \$150\.00/);
+    await it.activates("button", "Programar transferencia");
+    await it.arrives("Transferencias programadas");
+    const [changed, old, ...others] = await api.call("GET", "/api/ledger/schedules");
+    assert.deepEqual(
+      [changed.amount, changed.recurrence, changed.firstDate, changed.status, old.id, old.status, others],
+      [175, "monthly", date, "active", made.id, "cancelled", []],
+    );
+
     // No is as easy as yes, and Escape is no.
     await it.activates("button", "Cancelar esta transferencia programada a Luis Pérez");
     await it.press("Escape");
@@ -80,18 +93,15 @@ export function schedules(stage) {
     await it.activates("button", "Sí, cancelarla");
     await it.sees("Cancelaste la transferencia programada a Luis Pérez");
     await it.sees("La cancelaste.");
-    assert.equal((await api.call("GET", `/api/ledger/schedules/${made.id}`)).status, "cancelled");
+    assert.equal((await api.call("GET", `/api/ledger/schedules/${changed.id}`)).status, "cancelled");
     await it.leaves();
   });
 
   test("an answer lost after the schedule was made: trying again after a reload makes no second one", async (t) => {
-    const { bank, browser, line } = stage;
+    const { bank, line } = stage;
     t.after(() => line.restore());
-    const { user } = await settled(bank, { count: 3 });
-    const it = await Person.at(browser, line.url);
-    await it.signsIn(user);
-    await it.reviews({ payee: "Luis Pérez", amount: "150" });
-    await it.activates("link", "Programar para otro día");
+    const { it, user } = await Person.signedIn(stage, { count: 3 });
+    await it.reviews({ payee: "Luis Pérez", amount: "150", isForLater: true });
     const date = ambiguousDate();
     const plans = async () => {
       await it.arrives("Cuándo quieres que se envíe");
@@ -111,27 +121,12 @@ export function schedules(stage) {
     await it.leaves();
   });
 
-  test("scheduling meets the question and the warning of sending now, and no link leads around them", async () => {
-    const { bank, browser, line } = stage;
-    const { api, user } = await settled(bank, { count: 3, payees: [PAYEE, OTHER] });
+  test("scheduling meets the question and the warning of sending now", async () => {
+    const { it, api } = await Person.signedIn(stage, { count: 3, payees: [PAYEE, OTHER] });
     const made = () => api.call("GET", "/api/ledger/schedules");
-    const it = await Person.at(browser, line.url);
-    await it.signsIn(user);
-    const mayPlan = () =>
-      it.page.$$eval("main a[href='#/transfer/schedule']", (all) => all.some((a) => a.checkVisibility()));
-    await it.reviews({ payee: OTHER.name, amount: "6,000" });
-    assert.equal(await mayPlan(), false);
-    await it.answers("Me lo pidió alguien que dice ser de un banco");
-    assert.equal(await mayPlan(), false);
-    await it.activates("button", "Cambiar la respuesta");
+    await it.reviews({ payee: OTHER.name, amount: "6,000", isForLater: true });
+    assert.equal(await it.page.$("main input[type=date]"), null);
     await it.answers("Le pago a alguien que conozco");
-    assert.equal(await mayPlan(), false);
-    await it.tabsTo("checkbox", "Entiendo");
-    await it.press("Space");
-    await it.activates("link", "Programar para otro día");
-    await it.arrives("Cuándo quieres que se envíe");
-    // The same warning, which is acknowledged again with the dates.
-    await it.page.waitForSelector(".fitted");
     await fillsDate(it, "Fecha de envío", ambiguousDate());
     await it.activates("button", "Programar transferencia");
     assert.match(await it.text(".summary"), /marca la casilla/);

@@ -12,10 +12,8 @@ const details = (it) => it.page.$eval(".risk details", (details) => details.text
 
 export function swap(stage) {
   test("the next score carries a new model_version without a reload; without the bank the page still scores", async () => {
-    const { bank, browser, line } = stage;
-    const { user } = await settled(bank, { count: 3 });
-    const it = await Person.at(browser, line.url);
-    await it.signsIn(user);
+    const { bank, line } = stage;
+    const { it } = await Person.signedIn(stage, { count: 3 });
     await it.page.evaluate(() => {
       globalThis.isSamePage = true;
     });

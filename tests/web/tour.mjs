@@ -39,45 +39,43 @@ export async function tour(it, { api, line, at }) {
   const submit = () => click("main form button[type=submit]");
   const pick = (value) => click(`input[type=radio][value="${value}"]`);
 
+  const visit = async (path, name) => {
+    await go(path);
+    await at(name);
+  };
+  const refuse = async (name) => {
+    await submit();
+    await at(name);
+  };
+
   await at("sign-in");
-  await submit();
-  await at("sign-in-errors");
+  await refuse("sign-in-errors");
   await write("[name=user]", api.user);
   await submit();
   await page.waitForSelector("#leave");
   await it.settles();
 
   await at("accounts-none");
-  await go("/beneficiaries");
-  await at("payees-none");
-  await go("/schedules");
-  await at("schedules-none");
-  await go("/history");
-  await at("history-none");
-  await go("/transfer/parties");
-  await at("transfer-without-account");
-  await go("/accounts/new");
-  await at("account-new");
-  await submit();
-  await at("account-new-errors");
+  await visit("/beneficiaries", "payees-none");
+  await visit("/schedules", "schedules-none");
+  await visit("/history", "history-none");
+  await visit("/transfer/parties", "transfer-without-account");
+  await visit("/accounts/new", "account-new");
+  await refuse("account-new-errors");
   await pick("checking");
   await submit();
   await it.arrives("Mis cuentas");
   await it.sees("$10,000.00");
   await api.openAccount(SAVINGS);
   await go("/history");
-  await go("/accounts");
-  await at("accounts");
+  await visit("/accounts", "accounts");
 
-  await go("/beneficiaries/new");
-  await at("payee-new");
-  await submit();
-  await at("payee-new-errors");
+  await visit("/beneficiaries/new", "payee-new");
+  await refuse("payee-new-errors");
   const luis = await api.savePayee(PAYEE);
   const doubtful = await api.savePayee(DOUBTFUL);
   const maria = await api.savePayee(OTHER);
-  await go("/beneficiaries");
-  await at("payees");
+  await visit("/beneficiaries", "payees");
   await click(".rows button");
   await at("payee-delete");
   await page.keyboard.press("Escape");
@@ -85,18 +83,15 @@ export async function tour(it, { api, line, at }) {
   await click("[name=isFavorite]");
   await at("payee-edit");
   await write("[name=name]", "");
-  await submit();
-  await at("payee-edit-errors");
+  await refuse("payee-edit-errors");
   await write("[name=name]", PAYEE.name);
   await submit();
   await it.arrives("Beneficiarios");
   await at("payees-favorite");
 
   const [account] = await api.accounts();
-  await go("/transfer/parties");
-  await at("transfer-1");
-  await submit();
-  await at("transfer-1-errors");
+  await visit("/transfer/parties", "transfer-1");
+  await refuse("transfer-1-errors");
   const toReview = async (payee, amount) => {
     await go("/transfer/parties");
     await pick(account.id);
@@ -113,16 +108,14 @@ export async function tour(it, { api, line, at }) {
   await write("[name=amount]", "1,5");
   await write("[name=concept]", "Renta de noviembre del departamento en la Narvarte");
   await write("[name=numericReference]", "12345678");
-  await submit();
-  await at("transfer-2-errors");
+  await refuse("transfer-2-errors");
   await write("[name=amount]", "1500.50");
   await write("[name=concept]", "Renta de noviembre");
   await write("[name=numericReference]", "202611");
   await submit();
   await it.arrives("Revisa antes");
   await at("transfer-3-question");
-  await submit();
-  await at("transfer-3-question-errors");
+  await refuse("transfer-3-question-errors");
   const answer = async (purpose) => {
     await pick(purpose);
     await submit();
@@ -135,8 +128,7 @@ export async function tour(it, { api, line, at }) {
   await click(".answered button");
   await answer("known");
   await at("transfer-3-high");
-  await submit();
-  await at("transfer-3-high-errors");
+  await refuse("transfer-3-high-errors");
   await click("[name=acknowledged]");
   line.cut();
   await page.evaluate(() => document.querySelector("main form button[type=submit]").click());
@@ -148,8 +140,7 @@ export async function tour(it, { api, line, at }) {
   await it.arrives("Transferencia enviada");
   await at("transfer-4");
   for (let made = 0; made < 11; made += 1) await api.send(account, luis, 100);
-  await go("/history");
-  await at("history");
+  await visit("/history", "history");
   await toReview(luis, "100");
   await at("transfer-3-twin");
   await toReview(maria, "100");
@@ -163,8 +154,7 @@ export async function tour(it, { api, line, at }) {
   await go("/transfer/schedule");
   await pick("monthly");
   await at("schedule-new");
-  await submit();
-  await at("schedule-new-errors");
+  await refuse("schedule-new-errors");
   // Never a day that a month may lack, so that its words do not depend on today.
   const month = new Date(Date.now() + 45 * 86_400_000).toISOString().slice(0, 7);
   await write("[name=firstDate]", `${month}-15`);
@@ -178,10 +168,8 @@ export async function tour(it, { api, line, at }) {
   await it.arrives("Cuánto");
   await at("transfer-2-doubtful");
 
-  await go("/help");
-  await at("help");
-  await submit();
-  await at("help-errors");
+  await visit("/help", "help");
+  await refuse("help-errors");
   await pick("no");
   for (const value of ["no", "low", "60_plus"]) {
     // Only of the questions: the settings below have equal values.
@@ -195,8 +183,7 @@ export async function tour(it, { api, line, at }) {
   await submit();
   await page.waitForSelector(".recommended");
   await at("help-recommended");
-  await go("/privacy");
-  await at("privacy");
+  await visit("/privacy", "privacy");
 
   line.cut();
   await go("/history");

@@ -6,7 +6,7 @@ import { entry } from "./page.js";
 
 export { InvalidRequest, ModelFailed } from "./errors.js";
 
-export const { load, live } = entry(parts, async (name, sha256) => {
+const { load, live } = entry(parts, async (name, sha256) => {
   // The second attempt bypasses caches, which may hold the core of an earlier release.
   for (const cache of /** @type {const} */ (["default", "reload"])) {
     const response = await fetch(parts.CORES[name](), { cache });
@@ -18,3 +18,5 @@ export const { load, live } = entry(parts, async (name, sha256) => {
   }
   throw new Error(`the core of ${name} is not the one of this release`);
 });
+
+export { load, live };

@@ -19,6 +19,7 @@ const emptyDraft = () => ({
   typedRemittance: null,
   payee: null,
   isForLater: false,
+  replaces: null,
   key: null,
   schedule: null,
 });
@@ -75,7 +76,9 @@ export function claimDraft(user) {
 export function choosePayee(payee, changes) {
   // What was being typed for another payee must not be suggested.
   const isSame = payee?.id === draft.toBeneficiaryId;
-  const kept = isSame ? {} : { typed: null, typedRemittance: null, concept: null, numericReference: null };
+  const kept = isSame
+    ? {}
+    : { typed: null, typedRemittance: null, concept: null, numericReference: null, replaces: null };
   choose({ ...kept, toBeneficiaryId: payee?.id ?? null, payee, ...changes });
 }
 

@@ -22,9 +22,9 @@ import { t } from "./words.js";
 
 /**
  * What the person is about to do. `fields` come before the acknowledgment. The texts `key.title` and `key.yes` ask once
- * more; a plan is not said to be ready to send; `beyond` is another way on, which is not shown before a red warning was acknowledged.
+ * more; a plan is not said to be ready to send.
  * @typedef {{ name: string, key: string, submit: string, busy: string, send: (values: any) => unknown, fields?: Field[],
- *   isDrafted?: boolean, isPlan?: boolean, back: string, faults?: HTMLElement, extra?: Child, beyond?: HTMLElement }} Act
+ *   isDrafted?: boolean, isPlan?: boolean, back: string, faults?: HTMLElement, extra?: Child }} Act
  * @typedef {{ verdict: Verdict, caution: Caution, draft: FullDraft, act: Act, twin?: HTMLElement | null }} Meeting
  */
 
@@ -65,15 +65,9 @@ function drawActing(meeting) {
     ],
     check: (isTicked) => (isTicked ? "" : t("review.acknowledge.empty")),
   });
-  const { fields = [], isDrafted = false, beyond } = act;
+  const { fields = [], isDrafted = false } = act;
   /** @type {ReturnType<typeof pause> | null} */
   let paused = null;
-  if (beyond) {
-    beyond.hidden = isAcknowledged || isAnsweredBadly;
-    acknowledgment.control.addEventListener("change", () => {
-      beyond.hidden = isAnsweredBadly || !acknowledgment.read();
-    });
-  }
   const form = drawForm({
     name: act.name,
     // Not ticked in advance, whatever was kept.
@@ -94,7 +88,7 @@ function drawActing(meeting) {
     busy: act.busy,
     extra: act.extra,
   });
-  return { parts: [act.faults, form.element, beyond], form, hold: (/** @type {typeof paused} */ it) => (paused = it) };
+  return { parts: [act.faults, form.element], form, hold: (/** @type {typeof paused} */ it) => (paused = it) };
 }
 
 /**

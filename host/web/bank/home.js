@@ -96,7 +96,7 @@ function drawMovement({ account, ...movement }, isOneOfMany) {
   const four = account.accountNumber.slice(-4);
   return h(
     "li.row.movement",
-    h("h3", linkOf(movement)),
+    h("h3", linkOf(movement, `#/history?account=${account.id}`)),
     sumOf(movement),
     h(
       "p.hint.whole",

@@ -8,8 +8,6 @@ import { forgetChecks } from "./payee-names.js";
 
 /** Transfers to score from when the ledger is unreachable; the API's longest page. */
 const HISTORY_MAX = 1_000;
-/** Made since, usually elsewhere. */
-const NEW_MAX = 50;
 const KEY = "caudal.seen";
 const BANK_NAME = "Caudal";
 
@@ -79,10 +77,10 @@ export async function loadPayees() {
   return payees;
 }
 
-/** Loads the history in advance, while there is a connection, or what is new in it; failure is harmless. */
+/** Loads the history in advance, while there is a connection; failure is harmless. */
 export async function loadHistory() {
   try {
-    const { transfers } = await api.transfers({ limit: known.history.length > 0 ? NEW_MAX : HISTORY_MAX });
+    const { transfers } = await api.transfers({ limit: HISTORY_MAX });
     const loaded = new Set(transfers.map(({ id }) => id));
     known.history = [...transfers, ...known.history.filter(({ id }) => !loaded.has(id))];
   } catch {

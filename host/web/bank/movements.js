@@ -24,11 +24,11 @@ export function nameOf({ entry: { type, beneficiaryName, payerName, payerAccount
   return hasText(`entry.${type}`) ? t(`entry.${type}`, { name }) : t("entry.other");
 }
 
-/** The name, which leads to the receipt of a transfer. @param {Movement} movement */
-export function linkOf(movement) {
+/** The name, which leads to the receipt of a transfer, and otherwise to `more`. @param {Movement} movement @param {string} [more] */
+export function linkOf(movement, more) {
   const { transactionId } = movement.entry;
-  const name = nameOf(movement);
-  return transactionId ? h("a", { href: `#/history/receipt?id=${transactionId}` }, name) : name;
+  const href = transactionId ? `#/history/receipt?id=${transactionId}` : more;
+  return href ? h("a", { href }, nameOf(movement)) : nameOf(movement);
 }
 
 /** Where money from another bank comes from, or null. @param {Movement} movement */

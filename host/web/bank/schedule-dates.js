@@ -30,21 +30,30 @@ export function faultOfFirst(date) {
 /** As many as are taken in at a glance. */
 const PREVIEW = 3;
 
+/** A date of a plan that recurs, as the bank counts them. @param {string} recurrence @param {string} first @param {number} place from 0 */
+function dateAt(recurrence, first, place) {
+  const [year, month, day] = first.split("-").map(Number);
+  const lastOfMonth = new Date(Date.UTC(year, month + place, 0)).getUTCDate();
+  const date =
+    recurrence === "weekly"
+      ? Date.UTC(year, month - 1, day + 7 * place)
+      : Date.UTC(year, month - 1 + place, Math.min(day, lastOfMonth));
+  return new Date(date).toISOString().slice(0, 10);
+}
+
 /**
- * The first dates of a plan, as the bank counts them; none of a payment that is made once.
+ * The first dates of a plan; none of a payment that is made once.
  * @param {string} recurrence @param {string} first @param {string} last "" for no end
  */
 export function firstOf(recurrence, first, last) {
   if (recurrence === "once" || !/^\d{4}-\d{2}-\d{2}$/.test(first)) return [];
-  const [year, month, day] = first.split("-").map(Number);
-  const dates = Array.from({ length: PREVIEW }, (_, place) => {
-    const lastOfMonth = new Date(Date.UTC(year, month + place, 0)).getUTCDate();
-    return recurrence === "weekly"
-      ? Date.UTC(year, month - 1, day + 7 * place)
-      : Date.UTC(year, month - 1 + place, Math.min(day, lastOfMonth));
-  });
-  return dates.map((it) => new Date(it).toISOString().slice(0, 10)).filter((it) => last === "" || it <= last);
+  const dates = Array.from({ length: PREVIEW }, (_, place) => dateAt(recurrence, first, place));
+  return dates.filter((it) => last === "" || it <= last);
 }
+
+/** The last date, "" if there is none. @param {Pick<Schedule, "recurrence" | "firstDate" | "lastDate" | "times">} schedule */
+export const lastOf = ({ recurrence, firstDate, lastDate, times }) =>
+  lastDate ?? (times ? dateAt(recurrence, firstDate, times - 1) : "");
 
 /** Days from a date to today. @param {string} date */
 export function daysSince(date, now = Date.now()) {

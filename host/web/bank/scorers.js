@@ -6,7 +6,7 @@
 /** @import { Answers } from "./types.js" */
 import { timeout } from "./timeout.js";
 
-const PACKAGE = "/scorers/src/browser.js";
+const PACKAGE = "/scorers/dist/entry/page.js";
 
 /** How often to look for another version, apart from before each risk score. */
 const CHECK_EVERY_SECONDS = 30;

@@ -4,7 +4,7 @@
 import { h, show } from "../shared/dom.js";
 import * as api from "./api-schedules.js";
 import { deviceFacts } from "./device.js";
-import { fullDraft, isUnsettled, missingStep, scheduleKey, start } from "./draft.js";
+import { draftNow, fullDraft, isUnsettled, missingStep, scheduleKey, start } from "./draft.js";
 import { loadDraft } from "./draft-loading.js";
 import { money, notice, number, pair, payeeName, typeName } from "./drawing.js";
 import { choiceField, textField } from "./fields.js";
@@ -12,11 +12,12 @@ import { setFlash } from "./flash.js";
 import { drawGate } from "./gate.js";
 import { accountOf, known } from "./known.js";
 import { drawLoaded } from "./loading.js";
+import { writeMoney } from "./money.js";
 import { drawPayeeNotice } from "./payee-warnings.js";
 import { forgetAnswer } from "./purpose.js";
 import { remittancePairs } from "./remittance.js";
 import { scoreRisk } from "./risk.js";
-import { faultOfFirst, firstDates, firstOf, writeDate, writeShort } from "./schedule-dates.js";
+import { faultOfFirst, firstDates, firstOf, lastOf, rhythmOf, writeDate, writeShort } from "./schedule-dates.js";
 import { userNow } from "./session.js";
 import { t } from "./words.js";
 
@@ -40,12 +41,13 @@ function drawFacts({ fromAccountId, payee, centavos, concept, numericReference }
  */
 function drawPlan(draft, verdict, { go, signal }) {
   const { min, max } = firstDates();
+  const { replaces } = draftNow();
   /** @type {ChoiceField} */
   const recurrence = choiceField({
     name: "recurrence",
     legend: t("schedule.how-often"),
     options: RECURRENCES.map((value) => ({ value, label: t(`schedule.choice.${value}`) })),
-    value: "once",
+    value: replaces?.recurrence ?? "once",
   });
   /** @type {TextField} */
   const first = textField({
@@ -53,7 +55,7 @@ function drawPlan(draft, verdict, { go, signal }) {
     label: t("schedule.date"),
     hint: t("schedule.date.hint"),
     check: faultOfFirst,
-    attributes: { type: "date", min, max },
+    attributes: { type: "date", min, max, value: replaces?.nextDate },
   });
   /** @type {TextField} */
   const last = textField({
@@ -62,7 +64,7 @@ function drawPlan(draft, verdict, { go, signal }) {
     hint: t("schedule.last.hint"),
     isOptional: true,
     check: (text) => (recurs() && text !== "" && text < first.read() ? t("schedule.last.early") : ""),
-    attributes: { type: "date", min },
+    attributes: { type: "date", min, value: replaces && lastOf(replaces) },
   });
   const recurs = () => recurrence.read() !== "once";
   const preview = h("p", { role: "status" });
@@ -74,14 +76,15 @@ function drawPlan(draft, verdict, { go, signal }) {
   };
   for (const { element } of [recurrence, first, last]) element.addEventListener("change", showPlan);
   const act = {
-    name: "schedule",
+    // By schedule: the dates of one must not be suggested for another.
+    name: `schedule ${replaces?.id ?? ""}`,
     key: "schedule.confirm",
     fields: [recurrence, first, last],
     isDrafted: true,
     isPlan: true,
     submit: t("schedule.submit"),
     busy: t("schedule.busy"),
-    back: "#/transfer/review",
+    back: "#/transfer/amount",
     extra: notice(
       "info",
       preview,
@@ -95,6 +98,7 @@ function drawPlan(draft, verdict, { go, signal }) {
         recurrence: chosen,
         firstDate,
         lastDate: chosen === "once" || lastDate === "" ? undefined : lastDate,
+        replaces: replaces?.id,
       };
       const facts = { isNewDevice, geolocationChanged: hasMoved };
       const made = await api.create(draft, { ...plan, ...facts }, scheduleKey(plan));
@@ -107,7 +111,13 @@ function drawPlan(draft, verdict, { go, signal }) {
   const gate = h("div.flow");
   drawGate(gate, { verdict, draft, act }, { signal });
   showPlan();
-  return [drawFacts(draft), drawPayeeNotice(draft.payee, known.payees), gate];
+  const before = replaces && { amount: writeMoney(replaces.centavos), rhythm: rhythmOf(replaces) };
+  return [
+    before && notice("info", h("p", t("schedule.replaces", before))),
+    drawFacts(draft),
+    drawPayeeNotice(draft.payee, known.payees),
+    gate,
+  ];
 }
 
 /** The draft and its risk, or null if it lacks something. */

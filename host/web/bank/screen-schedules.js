@@ -8,7 +8,7 @@ import { confirmed } from "./dialog.js";
 import { startWith } from "./draft.js";
 import { money, problemNotice } from "./drawing.js";
 import { setFlash } from "./flash.js";
-import { loadAccounts, loadPayees } from "./known.js";
+import { loadAccounts, loadPayees, payeeOf } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { remittanceLine } from "./remittance.js";
 import { dateOf, rhythmOf } from "./schedule-dates.js";
@@ -49,6 +49,14 @@ function drawSchedule(schedule, faults, go) {
   const { id, centavos, nextDate, status, waitingUntil } = schedule;
   const isActive = status === "active";
   const stop = () => cancel(schedule, faults, go);
+  const edit = () => {
+    const { fromAccountId, toBeneficiaryId, concept = null, numericReference = null } = schedule;
+    const payee = payeeOf(toBeneficiaryId) ?? null;
+    const terms = { fromAccountId, toBeneficiaryId, payee, centavos, concept, numericReference };
+    startWith({ ...terms, isForLater: true, replaces: schedule });
+    go("/transfer/amount");
+  };
+  const of = () => heard(` ${t("schedules.cancel.of", { name: nameOf(schedule) })}`);
   return h(
     "li.row",
     h(
@@ -67,9 +75,8 @@ function drawSchedule(schedule, faults, go) {
       isActive &&
         h(
           "p.acts",
-          button([t("schedules.cancel"), heard(` ${t("schedules.cancel.of", { name: nameOf(schedule) })}`)], stop, {
-            class: "quiet",
-          }),
+          !waitingUntil && button([t("schedules.edit"), of()], edit, { class: "quiet" }),
+          button([t("schedules.cancel"), of()], stop, { class: "quiet" }),
         ),
     ),
   );

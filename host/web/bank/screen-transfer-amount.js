@@ -1,11 +1,11 @@
 // Transfer, step 2: how much, and what to tell the payee.
 
-/** @import { Account, Form, Go, Payee, Screen, TextField } from "./types.js" */
+/** @import { Account, ChoiceField, Form, Go, Payee, Screen, TextField } from "./types.js" */
 import { h, show } from "../shared/dom.js";
 import { choose, draftNow, missingStep, takeFault } from "./draft.js";
 import { loadDraft } from "./draft-loading.js";
 import { money, pair, payeeName } from "./drawing.js";
-import { textField } from "./fields.js";
+import { choiceField, textField } from "./fields.js";
 import { drawForm } from "./form.js";
 import { accountOf, known, loadAccounts, loadTerms } from "./known.js";
 import { drawLoaded } from "./loading.js";
@@ -15,14 +15,16 @@ import { readConcept, readReference, remittanceFields } from "./remittance.js";
 import { unsettledGuard } from "./screen-transfer-parties.js";
 import { t } from "./words.js";
 
-/** @param {string} text */
-function faultOf(text) {
+/** Today's limits do not count for a later payment. @param {string} text @param {boolean} isForLater */
+function faultOf(text, isForLater) {
   const { fault, centavos = 0 } = readAmount(text);
   if (fault) return t(`amount.${fault}`);
   const { perTransfer, leftToday } = known.terms ?? {};
   if (perTransfer !== undefined && centavos > perTransfer)
     return t("amount.over-transfer", { limit: writeMoney(perTransfer) });
-  return leftToday !== undefined && centavos > leftToday ? t("amount.over-day", { left: writeMoney(leftToday) }) : "";
+  return !isForLater && leftToday !== undefined && centavos > leftToday
+    ? t("amount.over-day", { left: writeMoney(leftToday) })
+    : "";
 }
 
 /** What the bank's limits leave, or that there are none; nothing while it is not known. */
@@ -45,7 +47,14 @@ async function balanceOf(account) {
 
 /** @param {Account} account @param {Payee} payee @param {Go} go */
 function drawAmount(account, payee, go) {
-  const { centavos, typed, typedRemittance, concept, numericReference, toBeneficiaryId } = draftNow();
+  const { centavos, typed, typedRemittance, concept, numericReference, toBeneficiaryId, isForLater } = draftNow();
+  /** @type {ChoiceField} */
+  const when = choiceField({
+    name: "when",
+    legend: t("amount.when"),
+    options: ["now", "later"].map((value) => ({ value, label: t(`amount.when.${value}`) })),
+    value: isForLater ? "later" : "now",
+  });
   const limits = h("div", drawLimits());
   loadTerms().then(() => show(limits, drawLimits()));
   /** @type {TextField} */
@@ -55,7 +64,7 @@ function drawAmount(account, payee, go) {
     hint: t("amount.hint"),
     prefix: "$",
     suffix: "MXN",
-    check: faultOf,
+    check: (text) => faultOf(text, when.read() === "later"),
     below: limits,
     attributes: {
       inputmode: "decimal",
@@ -78,13 +87,14 @@ function drawAmount(account, payee, go) {
   const form = drawForm({
     // By payee: an amount for one must not be suggested for another.
     name: `amount ${toBeneficiaryId}`,
-    fields: [field, ...told],
+    fields: [field, ...told, when],
     submit: t("continue"),
-    send: async ({ amount, concept, numericReference }) => {
+    send: async ({ amount, concept, numericReference, when }) => {
       const chosen = readAmount(amount).centavos ?? 0;
+      const isForLater = when === "later";
       // The known balance may be stale: money may have come in since.
-      const balance = chosen > account.available ? await balanceOf(account) : account.available;
-      if (chosen > balance) {
+      const balance = chosen > account.available && !isForLater ? await balanceOf(account) : account.available;
+      if (chosen > balance && !isForLater) {
         form.showFaults([{ field, text: t("amount.too-much", { available: writeMoney(balance) }) }]);
         return;
       }
@@ -94,8 +104,9 @@ function drawAmount(account, payee, go) {
         concept: readConcept(concept),
         numericReference: readReference(numericReference),
         typedRemittance: null,
+        isForLater,
       });
-      go(draftNow().isForLater ? "/transfer/schedule" : "/transfer/review");
+      go(isForLater ? "/transfer/schedule" : "/transfer/review");
     },
   });
   return {

@@ -6,7 +6,7 @@ import { choosePayee, draftNow, isUnsettled, resume, takeFault } from "./draft.j
 import { favoriteMark, listedNumber, money, number, payeeName, typeName } from "./drawing.js";
 import { choiceField } from "./fields.js";
 import { drawForm } from "./form.js";
-import { known, loadAccounts, loadHistory, loadPayees } from "./known.js";
+import { known, loadAccounts, loadPayees } from "./known.js";
 import { drawLoaded } from "./loading.js";
 import { filterOf } from "./payee-filter.js";
 import { drawPayeeWarnings } from "./payee-warnings.js";
@@ -85,8 +85,6 @@ export const partiesScreen = {
   title: () => t("parties.title"),
   guard: unsettledGuard,
   async draw(place, { signal, go }) {
-    // So that the risk can be scored even if the connection breaks.
-    loadHistory();
     /** @type {ReturnType<typeof drawParties> | undefined} */
     let drawn;
     await drawLoaded(place, {

@@ -95,7 +95,6 @@ function sendingOf(draft, { circumstances }, tools) {
     send: () => sendDraft(draft, { ...tools, faults }, circumstances),
     extra: h("p.hint", t("review.once")),
     faults,
-    beyond: h("p", h("a", { href: "#/transfer/schedule" }, t("review.schedule"))),
   };
 }
 

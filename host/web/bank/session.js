@@ -209,7 +209,6 @@ async function start() {
   }
   loadScorers();
   loadHistory();
-  loadConsent().catch(() => {});
   await Promise.race([Promise.all([loadProfile(), loadTerms()]), timeout(PROFILE_TIMEOUT_MS)]);
 }
 
@@ -218,7 +217,7 @@ export async function signIn(text) {
   isSigningIn = true;
   storeToken(text);
   try {
-    await api.consent();
+    await loadConsent();
   } catch (problem) {
     clearToken();
     throw problem;
@@ -264,6 +263,8 @@ export async function resumeSession() {
   }
   resumeGrant();
   const until = grantNow()?.expires ?? claimsOf(token()).expires?.getTime() ?? Infinity;
-  if (until > Date.now() || (isRenewable() && (await extend()) === "renewed")) await start();
-  else end("expired");
+  if (until > Date.now() || (isRenewable() && (await extend()) === "renewed")) {
+    loadConsent().catch(() => {});
+    await start();
+  } else end("expired");
 }

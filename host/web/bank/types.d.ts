@@ -141,6 +141,8 @@ export interface Draft extends Remittance {
   payee: Payee | null;
   /** Whether the person has said that it is for another day. */
   isForLater: boolean;
+  /** The schedule that is being changed. */
+  replaces: Schedule | null;
   /** Its idempotency key. */
   key: string | null;
   /** Of the schedule that was made from it last. */
@@ -151,7 +153,7 @@ export interface Draft extends Remittance {
 export type FullDraft = Remittance & {
   [Name in keyof Omit<
     Draft,
-    "isForLater" | "key" | "schedule" | "typed" | "typedRemittance" | keyof Remittance
+    "isForLater" | "replaces" | "key" | "schedule" | "typed" | "typedRemittance" | keyof Remittance
   >]: NonNullable<Draft[Name]>;
 };
 

@@ -25,6 +25,9 @@ export default {
   "amount.label": "Amount in pesos",
   "amount.hint": "For example: 1,500.50, with a decimal point before the centavos.",
   "amount.to": "To",
+  "amount.when": "When",
+  "amount.when.now": "Now",
+  "amount.when.later": "Another day, or every week or month",
   "amount.available": "Available",
   "amount.empty": "Enter how much you want to send.",
   "amount.comma":
@@ -175,7 +178,6 @@ export default {
 
   // Scheduled transfers.
   "nav.schedule_list": "Scheduled",
-  "review.schedule": "Schedule for another day",
   "schedule.title": "When should we send it?",
   "schedule.about":
     "We will send it at 9:00 or soon after on the day you choose, Mexico City time. If there is not enough money in your account, it will not be sent that time.",
@@ -194,6 +196,7 @@ export default {
   "schedule.last.hint": "Leave this empty to keep sending until you cancel.",
   "schedule.last.early": "The last payment cannot be before the first.",
   "schedule.preview": "Next payments: {dates}.",
+  "schedule.replaces": "Takes the place of the one you have scheduled: {amount}. {rhythm}.",
   "schedule.submit": "Schedule transfer",
   "schedule.busy": "Scheduling the transfer…",
   "schedule.done.once": "You scheduled a transfer to {name} for {date}.",
@@ -243,6 +246,7 @@ export default {
   "schedules.send": "Send {amount}",
   "schedules.skip": "Do not send it this time",
   "schedules.skipped": "The transfer to {name} will not be sent this time.",
+  "schedules.edit": "Change this transfer",
   "schedules.cancel": "Cancel this transfer",
   "schedules.cancel.of": "scheduled to {name}",
   "schedules.cancel.title": "Cancel the scheduled transfer to {name}?",
@@ -250,6 +254,8 @@ export default {
   "schedules.cancel.yes": "Yes, cancel it",
   "schedules.cancel.no": "No, keep it",
   "schedules.cancelled": "You cancelled the scheduled transfer to {name}.",
+  "problem.schedule-ended.title": "This scheduled transfer has ended",
+  "problem.schedule-ended.advice": "Nothing was changed. If you still need it, schedule a new one.",
   "problem.schedule-under-way.title": "This payment is being sent right now",
   "problem.schedule-under-way.advice": "Nothing was changed. Wait a minute and try again.",
   "problem.not-waiting.title": "This transfer is no longer waiting for you",

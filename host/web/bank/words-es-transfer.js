@@ -25,6 +25,9 @@ export default {
   "amount.label": "Monto en pesos",
   "amount.hint": "Por ejemplo: 1,500.50. Usa punto para los centavos.",
   "amount.to": "Para",
+  "amount.when": "Cuándo",
+  "amount.when.now": "Ahora",
+  "amount.when.later": "Otro día, o cada semana o mes",
   "amount.available": "Saldo disponible",
   "amount.empty": "Escribe cuánto quieres enviar.",
   "amount.comma":
@@ -174,7 +177,6 @@ export default {
 
   // Scheduled transfers.
   "nav.schedule_list": "Programadas",
-  "review.schedule": "Programar para otro día",
   "schedule.title": "¿Cuándo quieres que se envíe?",
   "schedule.about":
     "Enviaremos la transferencia a partir de las 9:00 del día que elijas, hora de la Ciudad de México. Si tu saldo no alcanza, esa vez no se envía.",
@@ -194,6 +196,7 @@ export default {
   "schedule.last.hint": "Si la dejas en blanco, la transferencia se repite hasta que la canceles.",
   "schedule.last.early": "La fecha del último envío no puede ser anterior a la del primero.",
   "schedule.preview": "Próximos envíos: {dates}.",
+  "schedule.replaces": "Sustituye a la que tienes programada: {amount}. {rhythm}.",
   "schedule.submit": "Programar transferencia",
   "schedule.busy": "Programando la transferencia…",
   "schedule.done.once": "Programaste una transferencia a {name} para el {date}.",
@@ -243,6 +246,7 @@ export default {
   "schedules.send": "Enviar {amount}",
   "schedules.skip": "No enviarla esta vez",
   "schedules.skipped": "No se enviará esta vez la transferencia a {name}.",
+  "schedules.edit": "Cambiar esta transferencia",
   "schedules.cancel": "Cancelar esta transferencia",
   "schedules.cancel.of": "programada a {name}",
   "schedules.cancel.title": "¿Cancelar la transferencia programada a {name}?",
@@ -250,6 +254,8 @@ export default {
   "schedules.cancel.yes": "Sí, cancelarla",
   "schedules.cancel.no": "No, conservarla",
   "schedules.cancelled": "Cancelaste la transferencia programada a {name}.",
+  "problem.schedule-ended.title": "Esta transferencia programada ya terminó",
+  "problem.schedule-ended.advice": "No se hizo ningún cambio. Si todavía la necesitas, programa una nueva.",
   "problem.schedule-under-way.title": "La transferencia se está enviando en este momento",
   "problem.schedule-under-way.advice": "No se hizo ningún cambio. Espera un minuto e inténtalo de nuevo.",
   "problem.not-waiting.title": "Esta transferencia ya no espera tu confirmación",

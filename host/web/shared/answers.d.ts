@@ -1245,6 +1245,8 @@ export interface ScheduleRequest {
   lastDate?: string | null;
   /** How many occurrences there are. An integer from 1 to 1000. */
   times?: number | null;
+  /** A schedule of the same user, which this one takes the place of: it is cancelled in the same commit. */
+  replaces?: string | null;
 }
 
 /** Histograms of champion and challenger. */

@@ -39,6 +39,8 @@ request! {
     pub(crate) struct ScheduleRequest in camelCase {
         transfer: Flat<TransferRequest>,
         plan: Flat<Plan>,
+        /// A schedule of the same user, which this one takes the place of: it is cancelled in the same commit.
+        replaces: Option<Uuid> { example: ID_EXAMPLE },
     }
 }
 
@@ -163,7 +165,7 @@ pub(crate) async fn create_schedule(
     key: Result<IdempotencyKey, Error>,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
-    let ScheduleRequest { transfer: Flat(transfer), plan: Flat(plan) } = fields.read();
+    let ScheduleRequest { transfer: Flat(transfer), plan: Flat(plan), replaces } = fields.read();
     let ends = [("lastDate", plan.last.is_some()), ("times", plan.times.is_some())];
     for (field, is_given) in ends {
         if is_given && plan.recurrence == Recurrence::Once {
@@ -204,10 +206,10 @@ pub(crate) async fn create_schedule(
     let payee = beneficiaries::find_beneficiary(&mut db, &app.key, &schedule.owner, to_beneficiary_id).await?;
     schedule.beneficiary_name = payee.ok_or(Error::BeneficiaryNotFound)?.name;
     let active = table::count_active(&mut db, &schedule.owner, SCHEDULES_MAX).await?;
-    if active >= SCHEDULES_MAX {
+    if active - i64::from(replaces.is_some()) >= SCHEDULES_MAX {
         return Err(Error::TooMany(("active schedules", SCHEDULES_MAX)));
     }
-    if changes::insert(&mut db, &app.key, &schedule, active).await? {
+    if changes::insert(&mut db, &app.key, &schedule, (active, replaces)).await? {
         return Ok(created(ScheduleJson::new(schedule, Vec::new()), false));
     }
     // Another request with the same key was faster.

@@ -16,6 +16,9 @@ use crate::http::pages::files::{
 use crate::http::pages::sign_in;
 use crate::models::publishing::package::{self, PackageFile};
 
+#[path = "../../../build/modules.rs"]
+mod modules;
+
 /// Nothing inline, nothing from other hosts, no framing, and no text becomes markup: the only trusted type is the
 /// address of the offline worker. The package compiles WebAssembly.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
@@ -48,10 +51,6 @@ pub(crate) async fn offline_worker(headers: HeaderMap) -> Result<Response, Error
     embedded(BANK, "offline-worker.js", &headers, POLICY)
 }
 
-pub(crate) async fn module(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Error> {
-    embedded(SCORERS, &name, &headers, POLICY)
-}
-
 /// A module that this page and the console share.
 pub(crate) async fn shared(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Error> {
     embedded(SHARED, &name, &headers, POLICY)
@@ -68,12 +67,26 @@ pub(crate) async fn generated(
         Some(files) => files,
         None => {
             let runtime = app.runtime.clone();
-            let generated = spawn_blocking(move || package::files(&runtime)).await;
+            let generated = spawn_blocking(move || anyhow::Ok(with_page(package::files(&runtime)?)?)).await;
             let generated = generated.map_err(|error| Error::Internal(error.into()))?;
-            let generated = generated.map_err(|error| Error::Internal(error.into()))?;
+            let generated = generated.map_err(Error::Internal)?;
             GENERATED.get_or_init(|| generated)
         }
     };
     let (_, bytes) = files.iter().find(|(it, _)| *it == path).ok_or(Error::NotFound)?;
     Ok(lasting(&headers, &path, bytes, POLICY))
+}
+
+/// With everything but the cores as one module, for this page: a request for each of its files would take longer.
+fn with_page(mut files: Vec<PackageFile>) -> anyhow::Result<Vec<PackageFile>> {
+    let read = |path: &std::path::Path| {
+        let name = path.to_string_lossy();
+        let generated = name.strip_prefix("dist/").and_then(|name| files.iter().find(|(it, _)| it == name));
+        let own = || SCORERS.iter().find(|it| name.strip_prefix("src/") == Some(it.name)).map(|it| it.bytes);
+        let bytes = generated.map(|(_, bytes)| &**bytes).or_else(own);
+        bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).ok_or_else(|| format!("there is no {name}"))
+    };
+    let page = modules::script("src/browser.js".as_ref(), &read).map_err(anyhow::Error::msg)?;
+    files.push(("entry/page.js".to_owned(), page.into_bytes()));
+    Ok(files)
 }

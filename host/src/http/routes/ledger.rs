@@ -131,7 +131,6 @@ const OPERATIONS: &[Operation] = &[
     route!(get "/assets/{file}", bank::asset, "The page's script or style sheet, named by its digest").file(ANY_FILE),
     route!(get "/offline-worker.js", bank::offline_worker, "The worker that keeps the page for when there is no connection").file(SCRIPT),
     route!(get "/shared/{file}", bank::shared, "A file shared by both pages").file(ANY_FILE),
-    route!(get "/scorers/src/{file}", bank::module, "A module of the npm package").file(SCRIPT),
     route!(get "/scorers/dist/{*path}", bank::generated, "A generated file of the npm package").file(ANY_FILE),
     route!(get "/reference", "reference": reference::sandbox_page, "Documentation of this API, in the sandbox")
         .file(PAGE).errors(&["not-found"]),

@@ -234,7 +234,8 @@ async fn totals(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, sq
             where r.subject = 'policy' and r.subject_key = 'settings' and r.recorded_at < s.midnight - interval '1 hour'
             order by r.seq desc limit 1
         ) as g on true
-        where coalesce(u.day_limit, g.day_limit) < (
+        -- Without a limit nothing is added up.
+        where coalesce(u.day_limit, g.day_limit) is not null and coalesce(u.day_limit, g.day_limit) < (
             select sum(t.amount) from transfer t
             where t.owner = s.owner and t.kind = 'spei' and t.status <> 'failed' and t.created_at >= s.midnight
                 and t.created_at < s.midnight + interval '1 day' - make_interval(secs => $4)

@@ -37,9 +37,19 @@ fn change(action: &'static str, actor: &str, it: &Schedule) -> Change {
     Change::new(Subject::Schedule, it.schedule_id, action, actor)
 }
 
-/// Inserts a new one, after `turn` active ones of its owner. False if another one of its owner has its creation key.
-pub async fn insert(db: &mut PgConnection, key: &ChainKey, it: &Schedule, turn: i64) -> Result<bool, sqlx::Error> {
+/// Inserts a new one, after `turn` active ones of its owner, in the place of another. False if another one of its owner has
+/// its creation key.
+pub async fn insert(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    it: &Schedule,
+    (turn, replaces): (i64, Option<Uuid>),
+) -> Result<bool, ScheduleError> {
     let mut transaction = db.begin().await?;
+    let replaced = match replaces {
+        Some(id) => Some(lock_active(&mut transaction, key, (&it.owner, id), it.created_at).await?),
+        None => None,
+    };
     let inserted = sqlx::query!(
         r#"
         insert into schedule (schedule_id, owner, creation_key, request, beneficiary_name, recurrence, first_date,
@@ -64,7 +74,11 @@ pub async fn insert(db: &mut PgConnection, key: &ChainKey, it: &Schedule, turn: 
     if inserted.execute(&mut *transaction).await?.rows_affected() == 0 {
         return Ok(false);
     }
-    records::append(&mut transaction, key, change("plan", OWNER, it), it.created_at).await?;
+    let mut changes = vec![change("plan", OWNER, it)];
+    if let Some(locked) = replaced {
+        changes.push(cancel_locked(&mut transaction, &locked, it.created_at).await?);
+    }
+    records::append_all(&mut transaction, key, &changes, it.created_at).await?;
     transaction.commit().await?;
     Ok(true)
 }
@@ -130,6 +144,19 @@ async fn lock_own(
     Ok(locked)
 }
 
+async fn lock_active(
+    transaction: &mut PgConnection,
+    key: &ChainKey,
+    own: (&str, Uuid),
+    now: OffsetDateTime,
+) -> Result<Locked, ScheduleError> {
+    let locked = lock_own(transaction, key, own, now).await?;
+    match locked.schedule.status {
+        Status::Active => Ok(locked),
+        ended => Err(ScheduleError::Ended(ended)),
+    }
+}
+
 /// Cancels what is not yet over.
 pub async fn cancel(
     db: &mut PgConnection,
@@ -138,15 +165,22 @@ pub async fn cancel(
     now: OffsetDateTime,
 ) -> Result<(), ScheduleError> {
     let mut transaction = db.begin().await?;
-    let locked = lock_own(&mut transaction, key, own, now).await?;
-    if locked.schedule.status != Status::Active {
-        return Err(ScheduleError::Ended(locked.schedule.status));
-    }
-    let (cancelled, claim) = ended(&locked, Status::Cancelled);
-    write(&mut transaction, &cancelled, None, claim, now).await?;
-    records::append(&mut transaction, key, change("cancel", OWNER, &cancelled), now).await?;
+    let locked = lock_active(&mut transaction, key, own, now).await?;
+    let cancelled = cancel_locked(&mut transaction, &locked, now).await?;
+    records::append(&mut transaction, key, cancelled, now).await?;
     transaction.commit().await?;
     Ok(())
+}
+
+/// Returns what is to be recorded.
+async fn cancel_locked(
+    transaction: &mut PgConnection,
+    locked: &Locked,
+    now: OffsetDateTime,
+) -> Result<Change, sqlx::Error> {
+    let (cancelled, claim) = ended(locked, Status::Cancelled);
+    write(transaction, &cancelled, None, claim, now).await?;
+    Ok(change("cancel", OWNER, &cancelled))
 }
 
 /// A schedule that has ended. If an attempt is open, hosts still have to find out what became of it.
