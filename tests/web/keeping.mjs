@@ -167,6 +167,8 @@ export function keeping(stage) {
       (all) => Object.entries(all).forEach(([key, value]) => sessionStorage.setItem(key, value)),
       kept,
     );
+    // Chromium draws no frames in the background, and a wait looks at each frame.
+    await second.page.bringToFront();
     await second.page.reload();
     await second.arrives("Entrar");
     await second.sees("Cerraste tu sesión en otra pestaña");
