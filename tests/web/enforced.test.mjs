@@ -1,35 +1,22 @@
 // A bank that requires the acknowledgment of a high risk gets it from its page.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
 import { launch } from "../parity/chromium.mjs";
-import { PAYEE, settled, startBank } from "./bank.mjs";
-
+import { PAYEE, startBank } from "./bank.mjs";
 import { Line } from "./line.mjs";
 import { Person } from "./person.mjs";
 
-let bank;
-let browser;
-let line;
-
-before(async () => {
-  bank = await startBank(["--risk-enforcement", "enforce"]);
-  line = await Line.to(bank.service.ledger);
-  browser = await launch(["--lang=es-MX"]);
-});
-
-after(async () => {
-  await browser?.close();
-  await line?.close();
-  await bank?.end();
-});
-
-test("a payment with a high risk that the person acknowledges is sent", async () => {
-  const { api, user, account, payee } = await settled(bank);
+test("a payment with a high risk that the person acknowledges is sent", async (t) => {
+  const bank = await startBank(["--risk-enforcement", "enforce"]);
+  t.after(() => bank.end());
+  const line = await Line.to(bank.service.ledger);
+  t.after(() => line.close());
+  const browser = await launch(["--lang=es-MX"]);
+  t.after(() => browser.close());
+  const { it, api, account, payee } = await Person.signedIn({ bank, browser, line });
   await assert.rejects(api.send(account, payee, 9_000), /risk-acknowledgment-required/);
-  const it = await Person.at(browser, line.url);
-  await it.signsIn(user);
   await it.reviews({ payee: PAYEE.name, amount: "9,000" });
   await it.answers("Le pago a alguien que conozco");
   await it.tabsTo("checkbox", "Entiendo");

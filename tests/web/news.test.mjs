@@ -85,7 +85,7 @@ test("money from a customer of this bank has their name, once the bank says it, 
   assert.equal(called({ type: "deposit", payerName: "María Ruiz" }), "Transferencia de María Ruiz");
   assert.equal(called({ type: "deposit" }), "Transferencia recibida");
   const payerAccountNumber = "012180004643051249";
-  assert.equal(called({ type: "deposit", payerAccountNumber }), "Transferencia de la cuenta terminación 1249");
+  assert.equal(called({ type: "deposit", payerAccountNumber }), "Transferencia de una cuenta con terminación 1249");
   t.after(() => {
     seen.payees = null;
   });

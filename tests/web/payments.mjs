@@ -223,7 +223,7 @@ export function payments(stage) {
     const { it, api } = await signedIn(stage);
     // A small first payment is met calmly.
     await it.reviews({ payee: PAYEE.name, amount: "10" });
-    assert.match(await it.text(".risk"), /Es tu primera transferencia a Luis Pérez/);
+    assert.match(await it.text(".risk"), /Si le compras a Luis Pérez algo/);
     assert.equal(await it.page.$("main .notice:is(.warn, .bad), [name=acknowledged]"), null);
     await it.sendsWhateverTheRisk();
     await it.arrives("Transferencia enviada");

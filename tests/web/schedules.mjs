@@ -57,7 +57,7 @@ export function schedules(stage) {
     const date = ambiguousDate();
     await fillsDate(it, "Fecha de envío", date);
     await it.tabsTo("Date", "Fecha del último envío");
-    await it.sees(/Próximos envíos: \d+ \S+( \d+)?, /);
+    await it.sees(/Primeros envíos: \d+ \S+( \d+)?, /);
     await it.activates("button", "Programar transferencia");
     await it.arrives("Transferencias programadas");
     await it.sees(/Programaste una transferencia a Luis Pérez \(mi hermano\) cada mes, desde el /);
@@ -72,12 +72,12 @@ export function schedules(stage) {
 
     // Changed: everything is there already, and the new one takes the place of the old one.
     await it.activates("button", "Cambiar esta transferencia programada a Luis Pérez");
-    await it.arrives("Cuánto");
+    await it.arrives("Cambiar la transferencia programada");
     await it.fills("Monto", "175");
     await it.press("Enter");
     await it.arrives("Cuándo quieres que se envíe");
-    await it.sees(/Sustituye a la que tienes programada: \$150\.00/);
-    await it.activates("button", "Programar transferencia");
+    await it.sees(/sustituye lo que tienes programado: \$150\.00/);
+    await it.activates("button", "Guardar los cambios");
     await it.arrives("Transferencias programadas");
     const [changed, old, ...others] = await api.call("GET", "/api/ledger/schedules");
     assert.deepEqual(
@@ -92,7 +92,7 @@ export function schedules(stage) {
     await it.activates("button", "Cancelar esta transferencia programada a Luis Pérez");
     await it.activates("button", "Sí, cancelarla");
     await it.sees("Cancelaste la transferencia programada a Luis Pérez");
-    await it.sees("La cancelaste.");
+    await it.sees("Cancelada: ya no se envía.");
     assert.equal((await api.call("GET", `/api/ledger/schedules/${changed.id}`)).status, "cancelled");
     await it.leaves();
   });

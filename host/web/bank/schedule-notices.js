@@ -10,8 +10,6 @@ import { hasText, t } from "./words.js";
 
 /** How long the home says that a payment was not sent. */
 const NEWS_DAYS = 3;
-/** How far ahead it says what is sent next. */
-const SOON_DAYS = 7;
 
 /** @param {Schedule} schedule */
 export const nameOf = ({ toBeneficiaryId, beneficiaryName }) => payeeOf(toBeneficiaryId)?.name ?? beneficiaryName;
@@ -43,11 +41,11 @@ export function drawLast({ occurrences: [last] }, title) {
   );
 }
 
-/** What is sent next, if it is soon, or null. @param {Schedule[]} schedules */
+/** What is sent next, or null. @param {Schedule[]} schedules */
 function drawNext(schedules) {
   const coming = schedules.filter((it) => it.status === "active" && it.nextDate && !it.waitingUntil);
   const [next] = coming.toSorted((one, other) => (one.nextDate ?? "").localeCompare(other.nextDate ?? ""));
-  if (!next?.nextDate || daysSince(next.nextDate) < -SOON_DAYS) return null;
+  if (!next?.nextDate) return null;
   const about = { amount: writeMoney(next.centavos), name: nameOf(next), date: writeDate(next.nextDate) };
   return h("p.hint", h("a", { href: "#/schedules" }, t("home.schedule.next", about)));
 }

@@ -30,6 +30,13 @@ function drawMove(accounts, go) {
   const from = listField({ name: "fromAccountId", label: t("move.from"), value: open[0].id, options: options(open) });
   const other = accounts.find((it) => it.id !== open[0].id)?.id ?? "";
   const to = listField({ name: "toBeneficiaryId", label: t("move.to"), value: other, options: options(accounts) });
+  /** @param {typeof from} one @param {typeof from} other @param {Account[]} choices */
+  const keepApart = (one, other, choices) =>
+    one.control.addEventListener("change", () => {
+      if (one.read() === other.read()) other.write(choices.find(({ id }) => id !== one.read())?.id ?? "");
+    });
+  keepApart(from, to, accounts);
+  keepApart(to, from, open);
   const amount = textField({
     name: "amount",
     label: t("amount.label"),

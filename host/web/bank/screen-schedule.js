@@ -82,7 +82,7 @@ function drawPlan(draft, verdict, { go, signal }) {
     fields: [recurrence, first, last],
     isDrafted: true,
     isPlan: true,
-    submit: t("schedule.submit"),
+    submit: t(replaces ? "schedule.change" : "schedule.submit"),
     busy: t("schedule.busy"),
     back: "#/transfer/amount",
     extra: notice(
@@ -104,7 +104,12 @@ function drawPlan(draft, verdict, { go, signal }) {
       const made = await api.create(draft, { ...plan, ...facts }, scheduleKey(plan));
       forgetAnswer();
       start();
-      setFlash(t(`schedule.done.${chosen}`, { name: payeeName(draft.payee), date: writeDate(made.firstDate) }));
+      setFlash(
+        t(replaces ? "schedule.changed" : `schedule.done.${chosen}`, {
+          name: payeeName(draft.payee),
+          date: writeDate(made.firstDate),
+        }),
+      );
       go("/schedules", { replace: true });
     },
   };

@@ -47,7 +47,8 @@ async function balanceOf(account) {
 
 /** @param {Account} account @param {Payee} payee @param {Go} go */
 function drawAmount(account, payee, go) {
-  const { centavos, typed, typedRemittance, concept, numericReference, toBeneficiaryId, isForLater } = draftNow();
+  const { centavos, typed, typedRemittance, concept, numericReference, toBeneficiaryId, isForLater, replaces } =
+    draftNow();
   /** @type {ChoiceField} */
   const when = choiceField({
     name: "when",
@@ -87,11 +88,12 @@ function drawAmount(account, payee, go) {
   const form = drawForm({
     // By payee: an amount for one must not be suggested for another.
     name: `amount ${toBeneficiaryId}`,
-    fields: [field, ...told, when],
+    // What is being changed stays scheduled.
+    fields: replaces ? [field, ...told] : [field, ...told, when],
     submit: t("continue"),
-    send: async ({ amount, concept, numericReference, when }) => {
+    send: async ({ amount, concept, numericReference }) => {
       const chosen = readAmount(amount).centavos ?? 0;
-      const isForLater = when === "later";
+      const isForLater = when.read() === "later";
       // The known balance may be stale: money may have come in since.
       const balance = chosen > account.available && !isForLater ? await balanceOf(account) : account.available;
       if (chosen > balance && !isForLater) {
@@ -130,7 +132,7 @@ export const amountScreen = {
   name: "transfer_amount",
   nav: "/transfer/parties",
   step: 2,
-  title: () => t("amount.title"),
+  title: () => t(draftNow().replaces ? "amount.title.change" : "amount.title"),
   guard() {
     return unsettledGuard() ?? missingStep("/transfer/amount");
   },

@@ -250,7 +250,7 @@ export default {
   "entry.opening": "Opening deposit",
   "entry.funding": "Deposit from the bank",
   "entry.received": "Transfer from {name}",
-  "entry.deposit.from": "Transfer from the account ending in {four}",
+  "entry.deposit.from": "Transfer from an account ending in {four}",
   "entry.deposit": "Transfer received",
   "entry.reversal": "Incoming transfer reversed",
   "entry.transfer": "{name}",

@@ -1,7 +1,7 @@
 // The tables of a model card in Markdown, by the heading above them: for each column what each row says.
 
 /** @param {string} line */
-const cellsOf = (line) =>
+export const cellsOf = (line) =>
   line
     .trim()
     .replace(/^\||\|$/g, "")

@@ -3,6 +3,7 @@
 
 /** @import { Child } from "../shared/dom.js" */
 import { h } from "../shared/dom.js";
+import { cellsOf } from "./card-tables.js";
 import { table } from "./table.js";
 
 /** Below the headings of the dialog (h2) and of its part (h3). */
@@ -20,14 +21,6 @@ function inline(text) {
     return part;
   });
 }
-
-/** @param {string} line */
-const cellsOf = (line) =>
-  line
-    .trim()
-    .replace(/^\||\|$/g, "")
-    .split("|")
-    .map((cell) => cell.trim());
 
 /** @param {string[]} lines */
 function drawTable(lines) {

@@ -49,7 +49,7 @@ function drawOpen(it, mayChange) {
     seen &&
       h(
         "dl.facts",
-        fact("Decisions at this step", count(seen.decisions), note(`at least ${count(it.step_decisions)}`)),
+        fact("Decisions at this step", count(seen.decisions), note(`of ${count(it.step_decisions)}, without /ai/risk`)),
         fact("Failed", interval(seen.failures), note(`at most ${percent(it.max_failure_percent)}`)),
         fact("Changed class", interval(seen.flips), note(`at most ${percent(it.max_flip_percent)}`)),
         fact("At this step", ["since ", when(it.step_at)], note(`at least ${duration(it.step_seconds)}`)),

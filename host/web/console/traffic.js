@@ -27,7 +27,7 @@ const REFRESH_MS = 15_000;
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 let range = RANGES[0];
-/** The version whose levels are shown; the busiest if it is empty. */
+/** The version whose levels are shown; the champion if it is empty. */
 let chosen = "";
 let shown = { kind: "", at: 0 };
 /** @type {Traffic | null} */
@@ -90,7 +90,8 @@ function drawAll(data) {
       .filter((it) => it.values.some((one) => one !== null));
     draw(id, { ...about, marks }, times, lines);
   }
-  const version = data.versions.find((it) => it.version === chosen) ?? data.versions[0];
+  const wanted = chosen || known.deployments.get(data.kind)?.champion;
+  const version = data.versions.find((it) => it.version === wanted) ?? data.versions[0];
   const given = (/** @type {number} */ step) => version.classes.reduce((sum, counts) => sum + counts[step], 0);
   const lines = data.classes.map((name, level) => ({
     name,
@@ -111,7 +112,7 @@ function drawJump(data, history) {
     jump &&
       h(
         "div.notice.bad",
-        h("p.title", `Other answers since change ${jump.change.epoch}`),
+        h("p.title", `Different since change ${jump.change.epoch}`),
         jump.lines.map((line) => h("p", line)),
       ),
   );
