@@ -19,4 +19,4 @@ const { load, live } = entry(parts, async (name, sha256) => {
   throw new Error(`the core of ${name} is not the one of this release`);
 });
 
-export { load, live };
+export { live, load };
