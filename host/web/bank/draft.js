@@ -53,8 +53,9 @@ function stored(key) {
 }
 
 function keep() {
-  const { payee, ...ids } = draft;
-  if (owner !== null) sessionStorage.setItem(KEY, JSON.stringify({ user: owner, ...ids }));
+  const { payee, replaces: named, ...ids } = draft;
+  const replaces = named && { ...named, beneficiaryName: undefined };
+  if (owner !== null) sessionStorage.setItem(KEY, JSON.stringify({ user: owner, ...ids, replaces }));
 }
 
 /** @param {Draft} next */
