@@ -8,6 +8,7 @@ mod cache;
 mod confinement;
 mod engine;
 mod forged;
+mod frozen;
 mod gate;
 mod golden;
 mod javascript;
