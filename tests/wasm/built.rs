@@ -45,9 +45,18 @@ pub(crate) fn javascript() -> Vec<u8> {
 
 /// The risk scorer with a certain misbehaviour.
 pub(crate) fn hostile_risk(behaviour: &str) -> Vec<u8> {
+    misbehaving("hostile-risk.wasm", behaviour)
+}
+
+/// The same of contract 2.
+pub(crate) fn hostile_risk_2(behaviour: &str) -> Vec<u8> {
+    misbehaving("hostile-risk-2.wasm", behaviour)
+}
+
+fn misbehaving(name: &str, behaviour: &str) -> Vec<u8> {
     const PLACE: &[u8] = b"behaviour:";
     const WORD_BYTES: usize = 12;
-    let mut bytes = fixture("hostile-risk.wasm");
+    let mut bytes = fixture(name);
     let at = bytes.windows(PLACE.len()).position(|it| it == PLACE).expect("the place of the word") + PLACE.len();
     bytes[at..at + WORD_BYTES].copy_from_slice(format!("{behaviour:WORD_BYTES$}").as_bytes());
     bytes

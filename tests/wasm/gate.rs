@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use caudal::gate::launcher::Launcher;
 use caudal::gate::report::{CheckOutcome, Report};
 
-use crate::built::{WORLDS, component, hostile, hostile_risk};
+use crate::built::{WORLDS, component, hostile, hostile_risk, hostile_risk_2};
 use crate::forged;
 
 pub(crate) fn examine(bytes: &[u8]) -> Report {
@@ -113,7 +113,7 @@ fn a_misbehaving_model_is_refused_with_a_reason() {
         ("invalid", "answers", "the model refused amount: unlucky"),
         ("count", "repeats", "114 of 115"),
         ("falling", "order", "3 of 115"),
-        ("falls-rarely", "monotone", ": request "),
+        ("falls-rarely", "monotone", ": Request { amount: "),
         ("nan-rarely", "random", "the score is not a number from 0 to 1"),
         ("trap-rarely", "random", "the model trapped"),
     ] {
@@ -128,6 +128,28 @@ fn a_misbehaving_model_is_refused_with_a_reason() {
     }
     // The same component passes without its misbehaviour.
     assert!(examine(&hostile_risk("sane")).is_accepted());
+}
+
+#[test]
+fn a_model_of_contract_2_is_held_to_what_it_says_and_to_the_catalogue() {
+    for (behaviour, name, reason) in [
+        ("fact", "world", "this host has no fact \"shoe_size\"; it has amount, "),
+        ("unit", "world", "the fact amount is a integer in \"centavos\" here, not a integer in \"MXN\""),
+        ("requires", "world", "it requires beneficiary_saved_minutes, which is not known for every transfer"),
+        ("reason", "world", "this host has no reason \"FULL_MOON\"; it has AMOUNT_MUCH_HIGHER_THAN_AVERAGE, "),
+        ("index", "answers", "a reason is not in the manifest"),
+        ("infinite", "answers", "the predictor is not a finite number"),
+        ("sum", "explained", "add up to the predictor within 2^-20: 115 of 115"),
+        ("falls", "monotone", "and with is_new_beneficiary = 1 only 0. Train with monotone constraints"),
+    ] {
+        let (check, detail) = refusal(behaviour, &hostile_risk_2(behaviour));
+        assert!(check == name && detail.contains(reason), "{behaviour}: {check}: {detail}");
+    }
+    // Neither has to give a factor of the specification as a reason, and to abstain is no failure.
+    for behaviour in ["sane", "high", "abstains", "abstains-new"] {
+        let report = examine(&hostile_risk_2(behaviour));
+        assert!(report.is_accepted(), "{behaviour}: {report:#?}");
+    }
 }
 
 #[test]

@@ -57,8 +57,8 @@ async fn it_scores_the_same_bits_each_time_even_from_the_cache_and_inside_an_asy
     let unusual = scorer.assess(&request(9000.0)).unwrap();
     assert!(unusual.score > usual.score);
     assert_eq!(unusual.factors, ["AMOUNT_MUCH_HIGHER_THAN_AVERAGE", "NEW_BENEFICIARY", "UNUSUAL_TIME"]);
-    let eta = unusual.contributions.iter().fold(unusual.base, |sum, part| sum + part);
-    assert!(eta.is_finite() && unusual.contributions.len() > 3);
+    let explained = scorer.explain(&request(9000.0)).unwrap().unwrap();
+    assert!(explained.predictor.is_finite() && explained.contributions.len() > 3);
 
     let warm = cached();
     let start = Instant::now();

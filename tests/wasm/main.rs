@@ -6,6 +6,7 @@ mod artefacts;
 mod built;
 mod cache;
 mod confinement;
+mod contract_2;
 mod engine;
 mod forged;
 mod frozen;

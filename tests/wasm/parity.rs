@@ -57,9 +57,11 @@ fn by_native<A, T>(answer: Result<A, native::Invalid>, bits: impl FnOnce(A) -> T
 type RiskBits = (String, u64, u64, Vec<u64>, Vec<String>);
 
 fn risk_by_component(request: &risk::Request) -> Outcome<RiskBits> {
-    by_component(registry().route::<Risk>().unwrap().champion.scorer.assess(request), |answer| {
-        let contributions = answer.contributions.into_iter().map(f64::to_bits).collect();
-        (answer.level.to_string(), answer.score.to_bits(), answer.base.to_bits(), contributions, answer.factors)
+    let scorer = &registry().route::<Risk>().unwrap().champion.scorer;
+    by_component(scorer.assess(request), |answer| {
+        let explained = scorer.explain(request).unwrap().unwrap();
+        let contributions = explained.contributions.into_iter().map(f64::to_bits).collect();
+        (answer.level.to_string(), answer.score.to_bits(), explained.base.to_bits(), contributions, answer.factors)
     })
 }
 

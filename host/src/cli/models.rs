@@ -1,8 +1,10 @@
 //! `caudal models`: cards, examinations and the registry.
 
+mod build;
 mod caution;
 mod check;
 mod deployment;
+mod facts;
 mod history;
 mod names;
 mod push;
@@ -29,6 +31,8 @@ pub(super) async fn run(common: &Common, models: &Models) -> Result<ExitCode> {
     match models {
         Models::Card { model, json } => card(model, *json),
         Models::Check { file, json } => check::run(file, *json).await,
+        Models::Build(arguments) => build::run(arguments),
+        Models::Facts { json } => facts::run(*json),
         Models::Package { folder } => package(folder),
         Models::List { json, admin } => registry::list(&AdminApi::new(common, admin)?, *json).await,
         Models::History { kind, json, admin } => {

@@ -91,6 +91,14 @@ pub enum Models {
         #[command(flatten)]
         admin: Admin,
     },
+    /// Make a risk component of a trained model: XGBoost JSON, LightGBM text, ONNX, a scorecard
+    Build(BuildModel),
+    /// List the facts that a risk model may ask for
+    Facts {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Write the generated files of the npm package in components/js
     Package {
         /// The package's `dist` folder
@@ -134,6 +142,19 @@ pub enum Models {
         #[arg(long)]
         json: bool,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct BuildModel {
+    /// The model, as its library saves it
+    #[arg(long, value_name = "FILE")]
+    pub from: PathBuf,
+    /// Which fact each of its columns is, in TOML; explained in components/README.md
+    #[arg(long, value_name = "FILE")]
+    pub facts: PathBuf,
+    /// The component to write
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
 }
 
 #[derive(Debug, Args)]

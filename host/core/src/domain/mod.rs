@@ -9,6 +9,7 @@ pub mod approval;
 pub mod bank_account;
 pub mod banks;
 pub mod clabe;
+pub mod fact;
 pub mod hold;
 pub mod incoming;
 pub mod model;

@@ -21,6 +21,13 @@ pub const FACTOR_CODES: [&str; 6] = [
     "LOW_HISTORY",
 ];
 
+/// "More than 2 times": exactly twice the average does not count.
+const MUCH_HIGHER_TIMES: f64 = 2.0;
+/// 22:59 is still hour 22, so 22 is normal.
+const NORMAL_HOURS: std::ops::RangeInclusive<u8> = 6..=22;
+/// "Fewer than 3 prior transactions".
+const HISTORY_MIN: u32 = 3;
+
 /// Last hour of a day.
 pub const HOUR_MAX: f64 = 23.0;
 
@@ -114,12 +121,23 @@ pub struct Assessment {
     pub level: Level,
     /// 0 to 1.
     pub score: f64,
-    /// The linear predictor's intercept.
-    pub base: f64,
-    /// What each feature adds to the linear predictor. Added to `base` in this order, they give it.
-    pub contributions: Vec<f64>,
+    /// The number from which the score follows, in contract 2.
+    pub predictor: Option<f64>,
     /// From [`FACTOR_CODES`].
     pub factors: Vec<String>,
+    /// The model's own, by their codes.
+    pub reasons: Vec<&'static str>,
+}
+
+/// What weighed how much in a score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// The number from which the score follows.
+    pub predictor: f64,
+    /// The predictor before any fact.
+    pub base: f64,
+    /// What each feature adds.
+    pub contributions: Vec<f64>,
 }
 
 impl Assessment {
@@ -129,19 +147,43 @@ impl Assessment {
     /// The first problem found.
     pub fn check(&self) -> Result<(), BadAnswer> {
         check_unit_interval(self.score, "the score is not a number from 0 to 1")?;
+        if self.predictor.is_some_and(|it| !it.is_finite()) {
+            return Err(BadAnswer("the predictor is not a finite number"));
+        }
         if self.level != Level::of(self.score) {
             return Err(BadAnswer("the level does not fit the score"));
-        }
-        if !self.base.is_finite() || !self.contributions.iter().all(|it| it.is_finite()) {
-            return Err(BadAnswer("a contribution is not a finite number"));
         }
         if self.factors.iter().any(|code| !FACTOR_CODES.contains(&code.as_str())) {
             return Err(BadAnswer("a factor code is unknown"));
         }
+        Ok(())
+    }
+
+    /// As [`Self::check`], for contract 1, in which factors are the only explanation.
+    ///
+    /// # Errors
+    /// The first problem found.
+    pub fn check_explained(&self) -> Result<(), BadAnswer> {
+        self.check()?;
         if self.level != Level::Low && self.factors.is_empty() {
             return Err(BadAnswer("a medium or high verdict has no factor"));
         }
         Ok(())
+    }
+}
+
+impl Request {
+    /// The factors of the specification that apply, in its order.
+    pub fn factors(&self) -> Vec<String> {
+        let applies = [
+            self.avg_transaction_amount > 0.0 && self.amount > MUCH_HIGHER_TIMES * self.avg_transaction_amount,
+            self.is_new_beneficiary,
+            !NORMAL_HOURS.contains(&self.hour_of_day),
+            self.is_new_device,
+            self.geolocation_changed,
+            self.num_past_transactions < HISTORY_MIN,
+        ];
+        FACTOR_CODES.into_iter().zip(applies).filter(|(_, applies)| *applies).map(|(code, _)| code.to_owned()).collect()
     }
 }
 
@@ -150,13 +192,8 @@ mod tests {
     use super::*;
 
     fn sound() -> Assessment {
-        Assessment {
-            level: Level::Medium,
-            score: 0.25,
-            base: -1.0,
-            contributions: vec![0.5],
-            factors: vec!["UNUSUAL_TIME".into()],
-        }
+        let (factors, reasons) = (vec!["UNUSUAL_TIME".into()], Vec::new());
+        Assessment { level: Level::Medium, score: 0.25, predictor: Some(-1.0), factors, reasons }
     }
 
     #[test]
@@ -175,20 +212,21 @@ mod tests {
 
     #[test]
     fn impossible_answers_are_refused() {
-        assert_eq!(sound().check(), Ok(()));
-        let broken: [fn(&mut Assessment); 7] = [
+        assert_eq!(sound().check_explained(), Ok(()));
+        let broken: [fn(&mut Assessment); 5] = [
+            |answer| answer.predictor = Some(f64::INFINITY),
             |answer| answer.score = f64::NAN,
             |answer| answer.score = 1.5,
             |answer| answer.level = Level::High,
-            |answer| answer.base = f64::INFINITY,
-            |answer| answer.contributions[0] = f64::NAN,
             |answer| answer.factors = vec!["FULL_MOON".into()],
-            |answer| answer.factors.clear(),
         ];
         for (index, harm) in broken.iter().enumerate() {
             let mut answer = sound();
             harm(&mut answer);
             assert!(answer.check().is_err(), "case {index}");
         }
+        let unexplained = Assessment { factors: Vec::new(), ..sound() };
+        assert_eq!(unexplained.check(), Ok(()));
+        assert!(unexplained.check_explained().is_err());
     }
 }

@@ -3,7 +3,7 @@
 pub mod acknowledgment;
 pub mod assessment;
 
-use crate::domain::risk::{Enforcement, Risk};
+use crate::domain::risk::{Enforcement, Level, Risk};
 use crate::models::{ResponseError, ScoreError};
 use acknowledgment::{Acknowledgments, Subject};
 use assessment::{AssessmentError, Assessor, Circumstances};
@@ -28,6 +28,8 @@ pub async fn enforce(
         Err(AssessmentError::AccountNotFound | AssessmentError::BeneficiaryNotFound) => {
             return Ok(Risk::NotEnforced);
         }
+        // A model that does not know is no reason to let the transfer pass.
+        Err(AssessmentError::Response(ResponseError::Score(ScoreError::Abstained(_)))) => Level::High,
         Err(AssessmentError::Response(ResponseError::Score(error))) if !matches!(error, ScoreError::Busy) => {
             return Ok(match enforcement {
                 Enforcement::Enforce => Risk::Unavailable,

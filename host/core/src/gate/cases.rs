@@ -9,12 +9,13 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::gate::faults::{Faults, error_chain};
-use crate::gate::invariants;
+use crate::gate::{explanations, invariants};
 use crate::gate::report::CheckOutcome::{Noted, Passed};
 use crate::gate::report::{Refusal, Report};
 use crate::gate::timing;
 use crate::scoring::cases::{Case, read};
 use crate::scoring::{Kind, Scored, Scorer};
+use crate::wasm::{Identity, ScoreError};
 
 /// What the answers got wrong.
 #[derive(Default)]
@@ -24,6 +25,8 @@ struct Findings {
     order: Faults,
     differs: Faults,
     repeats: Faults,
+    /// Whether scores may be in any order.
+    is_free: bool,
     /// Whether a case names another whose score is higher.
     is_ordered: bool,
     /// By case.
@@ -34,8 +37,10 @@ pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<
     let cases = read::<K>(K::CASES).map_err(|fault| report.refuse("cases", fault))?;
     let requests: Vec<_> = cases.iter().map(|(_, envelope)| envelope.request.clone()).collect();
     let batch = scorer.assess_batch(&requests).map_err(|error| report.refuse("batch", error_chain(error)))?;
-    let version = &scorer.identity().version;
-    let mut found = Findings::default();
+    let Identity { version, manifest, .. } = scorer.identity();
+    // In contract 2, levels and order depend on the cut-offs and on what the model has learned.
+    let required = if manifest.is_some() { &["risk_factors"] } else { K::REQUIRED };
+    let mut found = Findings { is_free: manifest.is_some(), ..Findings::default() };
     for ((case, envelope), batched) in cases.iter().zip(batch) {
         let mut answers = Vec::new();
         for answer in [scorer.assess(&envelope.request), scorer.assess(&envelope.request), batched] {
@@ -46,6 +51,7 @@ pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<
                     let response = K::response(envelope.clone(), scored);
                     answers.push((score, serde_json::to_value(response).unwrap_or_default()));
                 }
+                Err(ScoreError::Abstained(_)) => {}
                 Err(error) => found.unusable.add(format!("{}: {}", case.name, error_chain(error))),
             }
         }
@@ -53,11 +59,12 @@ pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<
             if first != second || first != batched {
                 found.repeats.add(case.name.clone());
             }
-            found.compare(case, K::REQUIRED, first);
+            found.compare(case, required, first);
         }
     }
     found.report(cases.len(), report)?;
     invariants::check::<K>(scorer, report)?;
+    explanations::check::<K>(scorer, &requests, report)?;
     let call = |request: &K::Request| {
         // The answer was checked above.
         let _ = scorer.assess(request);
@@ -89,7 +96,7 @@ impl Findings {
             self.differs.add(case.name.clone());
         }
         let above = |other: &&String| self.scores.get(*other).is_some_and(|other| score > other);
-        for other in case.score_below.iter().chain(&case.score_at_most) {
+        for other in case.score_below.iter().chain(&case.score_at_most).filter(|_| !self.is_free) {
             self.is_ordered = true;
             if above(&other) {
                 self.order.add(format!("{} above {other}", case.name));

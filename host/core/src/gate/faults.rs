@@ -18,6 +18,14 @@ impl Faults {
         }
     }
 
+    /// Keeps the fault only if it is the first.
+    pub(super) fn add_brief(&mut self, fault: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.quoted.is_empty() {
+            self.quoted.push(fault());
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }

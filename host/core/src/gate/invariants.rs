@@ -1,12 +1,14 @@
 //! Invariants over random requests: every answer is usable, and no score falls when a request gets worse.
 //! This finds faults that affect one input in a thousand, which golden cases miss.
 
-use std::fmt::Display;
+use std::fmt::Debug;
 
+use crate::domain::fact::Manifest;
 use crate::gate::faults::{Faults, error_chain};
 use crate::gate::report::CheckOutcome::Passed;
 use crate::gate::report::{Refusal, Report};
 use crate::scoring::{Kind, Random, Scorer};
+use crate::wasm::ScoreError;
 
 /// Random requests, with some 15,000 worsened variants for risk. A fault that lowers one answer in a thousand then
 /// shows in a dozen pairs, so the probability of missing it is below 1 in 100,000.
@@ -16,28 +18,30 @@ const REQUESTS: usize = 4000;
 pub(super) const BATCH: usize = 250;
 
 /// The number of a random request, and how it was made worse.
-pub(super) type Label = (usize, Option<&'static str>);
+pub(super) type Label = (usize, Option<String>);
 
 pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<(), Refusal> {
     // Different in every examination, so that a component cannot be written to pass it.
     let seed = getrandom::u64().map_err(|error| report.refuse("random", error_chain(error)))?;
-    let Some((labels, requests)) = random_requests::<K>(seed) else { return Ok(()) };
+    let manifest = scorer.identity().manifest.as_deref();
+    let Some((labels, requests)) = random_requests::<K>(seed, manifest) else { return Ok(()) };
     let (mut unusable, mut falls) = (Faults::default(), Faults::default());
     let mut before = None;
     let count = requests.len();
     for (labels, requests) in labels.chunks(BATCH).zip(requests.chunks(BATCH)) {
         let answers = scorer.assess_batch(requests).map_err(|error| report.refuse("random", error_chain(error)))?;
-        for ((at, worse), answer) in labels.iter().zip(answers) {
+        for (((at, worse), request), answer) in labels.iter().zip(requests).zip(answers) {
             let score = match answer {
                 Ok(answer) => Some(K::score(&answer)),
+                Err(ScoreError::Abstained(_)) => None,
                 Err(error) => {
                     unusable.add(format!("request {at}: {}", error_chain(error)));
                     None
                 }
             };
             match worse {
-                None => before = score,
-                Some(name) => note_fall(*at, name, before, score, &mut falls),
+                None => before = score.map(|score| (request, score)),
+                Some(change) => note_fall(change, before, score, &mut falls),
             }
         }
     }
@@ -50,19 +54,23 @@ pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<
         format!("{count} random requests (seed {seed:016x}) answered: in range, consistent, explained"),
     );
     if !falls.is_empty() {
-        return Err(report.refuse("monotone", falls.summary(count - REQUESTS)));
+        let detail = format!("{}. Train with monotone constraints", falls.summary(count - REQUESTS));
+        return Err(report.refuse("monotone", detail));
     }
     report.add("monotone", Passed, format!("in {} pairs no score falls when something gets worse", count - REQUESTS));
     Ok(())
 }
 
 /// Each request is followed by its worsened variants. `None` for kinds without such invariants.
-pub(super) fn random_requests<K: Kind>(seed: u64) -> Option<(Vec<Label>, Vec<K::Request>)> {
+pub(super) fn random_requests<K: Kind>(
+    seed: u64,
+    manifest: Option<&Manifest>,
+) -> Option<(Vec<Label>, Vec<K::Request>)> {
     let mut random = Random::new(seed);
     let (mut labels, mut requests) = (Vec::new(), Vec::new());
     for at in 0..REQUESTS {
         let request = K::random_request(&mut random)?;
-        let mut worsened = K::worsened(&request, &mut random);
+        let mut worsened = K::worsened(&request, manifest, &mut random);
         // A variant that equals its request, such as a new device made new, tests nothing.
         worsened.retain(|(_, worse)| *worse != request);
         labels.push((at, None));
@@ -75,11 +83,12 @@ pub(super) fn random_requests<K: Kind>(seed: u64) -> Option<(Vec<Label>, Vec<K::
     Some((labels, requests))
 }
 
-fn note_fall(at: usize, name: impl Display, was: Option<f64>, is: Option<f64>, falls: &mut Faults) {
-    if let (Some(was), Some(is)) = (was, is)
+/// Quotes the first pair only, because it is long.
+fn note_fall<R: Debug>(change: &str, was: Option<(&R, f64)>, is: Option<f64>, falls: &mut Faults) {
+    if let (Some((request, was)), Some(is)) = (was, is)
         && is < was
     {
-        falls.add(format!("request {at} with {name} scores {is} instead of {was} or more"));
+        falls.add_brief(|| format!("{request:?} scores {was}, and with {change} only {is}"));
     }
 }
 
@@ -90,7 +99,7 @@ mod tests {
 
     /// The number of pairs, each of which differs.
     fn pairs<K: Kind>() -> usize {
-        let (labels, requests) = random_requests::<K>(1).unwrap();
+        let (labels, requests) = random_requests::<K>(1, None).unwrap();
         let mut original = 0;
         for (at, (_, worse)) in labels.iter().enumerate() {
             match worse {

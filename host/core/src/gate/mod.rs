@@ -11,6 +11,7 @@
 mod cases;
 pub mod confinement;
 pub mod examination;
+mod explanations;
 mod faults;
 mod invariants;
 pub mod launcher;

@@ -23,7 +23,7 @@ pub(super) fn check<K: Kind>(scorer: &Scorer<K>, bytes: &[u8], report: &mut Repo
     let raw = raw.map_err(|error| report.refuse("nan", error_chain(error)))?;
     let cases = read::<K>(K::CASES).map_err(|fault| report.refuse("nan", fault))?;
     let mut requests: Vec<_> = cases.into_iter().map(|(_, envelope)| envelope.request).collect();
-    requests.extend(random_requests::<K>(SEED).unwrap_or_default().1);
+    requests.extend(random_requests::<K>(SEED, scorer.identity().manifest.as_deref()).unwrap_or_default().1);
     let mut differ = Faults::default();
     for requests in requests.chunks(BATCH) {
         let answers = |scorer: &Scorer<K>| {

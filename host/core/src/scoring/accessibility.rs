@@ -7,7 +7,7 @@ use crate::domain::model::ModelKind;
 use crate::domain::profile::Profile;
 use crate::schema::{Fields, Flat, answer, request};
 use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored, column};
-use crate::wasm::v1;
+use crate::wasm;
 
 /// The accessibility profile that suits a person.
 pub struct Accessibility;
@@ -23,7 +23,7 @@ impl Kind for Accessibility {
     type Request = Request;
     type Assessment = Assessment;
     type Response = AccessibilityAnswer;
-    type World = v1::Accessibility;
+    type World = wasm::Accessibility;
 
     const COLUMNS: &'static [&'static str] = &[
         "user_id",

@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use serde::Serialize;
 
 use crate::domain::accessibility::Language;
+use crate::domain::fact::Manifest;
 use crate::domain::model::{ModelKind, ModelVersion};
 use crate::schema::{Fields, FromFields, Record};
 use crate::scoring::random::Random;
@@ -85,8 +86,9 @@ pub trait Kind: Send + Sync + Sized + 'static {
         None
     }
 
-    /// Variants of the request, each made worse in one named way. The score must not fall.
-    fn worsened(_: &Self::Request, _: &mut Random) -> Vec<(&'static str, Self::Request)> {
+    /// Variants of the request, each made worse in one named way, for a component with this manifest. The score must not
+    /// fall.
+    fn worsened(_: &Self::Request, _: Option<&Manifest>, _: &mut Random) -> Vec<(String, Self::Request)> {
         Vec::new()
     }
 }

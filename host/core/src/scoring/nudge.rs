@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 
 use crate::domain::accessibility::Language;
+use crate::domain::fact::Manifest;
 use crate::domain::model::ModelKind;
 use crate::domain::nudge::{self, Assessment, NudgeType, Request};
 use crate::schema::{Fields, Flat, answer, request};
 use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored, column};
 use crate::scoring::random::Random;
-use crate::wasm::v1;
+use crate::wasm;
 
 /// Whether a person on a screen needs help.
 pub struct Nudge;
@@ -23,7 +24,7 @@ impl Kind for Nudge {
     type Request = Request;
     type Assessment = Assessment;
     type Response = NudgeAnswer;
-    type World = v1::Nudge;
+    type World = wasm::Nudge;
 
     const THRESHOLDS: &'static [(&'static str, f64)] =
         &[("help_above", nudge::HELP_ABOVE), ("assist_above", nudge::ASSIST_ABOVE)];
@@ -95,15 +96,21 @@ impl Kind for Nudge {
         })
     }
 
-    fn worsened(request: &Request, random: &mut Random) -> Vec<(&'static str, Request)> {
+    fn worsened(request: &Request, _: Option<&Manifest>, random: &mut Random) -> Vec<(String, Request)> {
         let request = request.clone();
         let num_validation_errors = request.num_validation_errors + random.below(5);
         let time_on_screen_seconds = request.time_on_screen_seconds + random.below(300);
         let num_back_navigations = request.num_back_navigations + random.below(5);
         vec![
-            ("more errors", Request { num_validation_errors, ..request.clone() }),
-            ("more time", Request { time_on_screen_seconds, ..request.clone() }),
-            ("more steps back", Request { num_back_navigations, ..request }),
+            (
+                format!("num_validation_errors = {num_validation_errors}"),
+                Request { num_validation_errors, ..request.clone() },
+            ),
+            (
+                format!("time_on_screen_seconds = {time_on_screen_seconds}"),
+                Request { time_on_screen_seconds, ..request.clone() },
+            ),
+            (format!("num_back_navigations = {num_back_navigations}"), Request { num_back_navigations, ..request }),
         ]
     }
 }

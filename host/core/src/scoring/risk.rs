@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 
 use crate::domain::accessibility::Language;
+use crate::domain::fact::{Direction, FACTS, Fact, Manifest, Measure};
 use crate::domain::model::ModelKind;
 use crate::domain::risk::{self, Assessment, FACTOR_CODES, Level, Request};
 use crate::schema::{Fields, Flat, Shape, answer, record};
 use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored, column, flag};
 use crate::scoring::random::Random;
-use crate::wasm::v1;
+use crate::wasm;
 
 /// How risky a transfer is.
 pub struct Risk;
@@ -23,11 +24,12 @@ impl Kind for Risk {
     type Request = Request;
     type Assessment = Assessment;
     type Response = RiskAnswer;
-    type World = v1::Risk;
+    type World = wasm::Risk;
 
     const THRESHOLDS: &'static [(&'static str, f64)] =
         &[("medium_from", risk::MEDIUM_FROM), ("high_from", risk::HIGH_FROM)];
-    const COLUMNS: &'static [&'static str] = &["user_id", "model_version", "risk_level", "risk_score", "risk_factors"];
+    const COLUMNS: &'static [&'static str] =
+        &["user_id", "model_version", "risk_level", "risk_score", "risk_factors", "model_reasons", "predictor"];
     const CLASSES: &'static [&'static str] = Level::TEXTS;
     const CASES: &'static str = include_str!("../../../../tests/golden/hand/risk.ndjson");
     const REQUIRED: &'static [&'static str] = &["risk_factors", "risk_level"];
@@ -52,6 +54,8 @@ impl Kind for Risk {
             response.level().as_str().into(),
             response.result.risk_score.to_string().into(),
             response.result.risk_factors.join(" ").into(),
+            response.result.model_reasons.as_deref().unwrap_or_default().join(" ").into(),
+            response.predictor.map(|it| it.to_string()).unwrap_or_default().into(),
         ]
     }
 
@@ -64,50 +68,55 @@ impl Kind for Risk {
     }
 
     fn features(request: &Request) -> Vec<(&'static str, f64)> {
-        vec![
-            ("amount", request.amount),
-            ("is_new_beneficiary", flag(request.is_new_beneficiary)),
-            ("hour_of_day", f64::from(request.hour_of_day)),
-            ("num_past_transactions", f64::from(request.num_past_transactions)),
-            ("avg_transaction_amount", request.avg_transaction_amount),
-            ("max_transaction_amount", request.max_transaction_amount),
-            ("num_transactions_to_beneficiary", f64::from(request.num_transactions_to_beneficiary)),
-            ("is_new_device", flag(request.is_new_device)),
-            ("geolocation_changed", flag(request.geolocation_changed)),
-        ]
+        // The cards have no distribution of the others.
+        let facts = FACTS.iter().filter(|fact| fact.is_always_known);
+        facts.filter_map(|fact| Some((fact.name, fact.given(request)?))).collect()
     }
 
     fn random_request(random: &mut Random) -> Option<Request> {
-        let avg_transaction_amount = if random.below(10) == 0 { 0.0 } else { random.money() };
-        Some(Request {
-            amount: random.money(),
-            is_new_beneficiary: random.flag(),
-            hour_of_day: u8::try_from(random.below(24)).unwrap_or_default(),
-            num_past_transactions: random.below(60),
-            avg_transaction_amount,
-            max_transaction_amount: avg_transaction_amount * f64::from(1 + random.below(5)),
-            num_transactions_to_beneficiary: random.below(10),
-            is_new_device: random.flag(),
-            geolocation_changed: random.flag(),
-            beneficiary_saved_minutes: random.flag().then(|| random.below(2000)),
-        })
+        let request = FACTS.iter().fold(Request::default(), |request, fact| {
+            let is_known = fact.is_always_known || random.flag();
+            fact.with(&request, is_known.then(|| random_value(fact, random)))
+        });
+        let max_transaction_amount = request.max_transaction_amount.max(request.avg_transaction_amount);
+        Some(Request { max_transaction_amount, ..request })
     }
 
-    fn worsened(request: &Request, random: &mut Random) -> Vec<(&'static str, Request)> {
-        let request = request.clone();
-        let amount = request.amount * (1.0 + f64::from(random.below(3000)) / 1000.0);
-        let fewer = random.below(request.num_transactions_to_beneficiary + 1);
-        vec![
-            ("a larger amount", Request { amount, ..request.clone() }),
-            ("a new beneficiary", Request { is_new_beneficiary: true, ..request.clone() }),
-            ("a new device", Request { is_new_device: true, ..request.clone() }),
-            ("an unusual location", Request { geolocation_changed: true, ..request.clone() }),
-            (
-                "fewer transfers to the beneficiary",
-                Request { num_transactions_to_beneficiary: fewer, ..request.clone() },
-            ),
-            ("a beneficiary of unknown age", Request { beneficiary_saved_minutes: None, ..request }),
-        ]
+    fn worsened(request: &Request, manifest: Option<&Manifest>, random: &mut Random) -> Vec<(String, Request)> {
+        let mut worse = |fact: &&'static Fact| {
+            let value = fact.given(request)?;
+            let value = match (fact.direction, fact.measure) {
+                (Direction::Free, _) => return None,
+                (Direction::Rises, Measure::Flag) => 1.0,
+                (Direction::Rises, Measure::Money) => value * (1.0 + f64::from(random.below(3000)) / 1000.0),
+                (Direction::Rises, _) => value + f64::from(random.below(10)),
+                (Direction::Falls, _) => (value * f64::from(random.below(1000)) / 1000.0).floor(),
+            };
+            Some((format!("{} = {value}", fact.name), fact.with(request, Some(value))))
+        };
+        match manifest {
+            Some(manifest) => manifest.facts.iter().filter_map(worse).collect(),
+            None => {
+                let mut all: Vec<_> = FACTS.iter().filter_map(|fact| worse(&fact)).collect();
+                let unknown = Request { beneficiary_saved_minutes: None, ..request.clone() };
+                all.push(("an unknown age of the beneficiary".to_owned(), unknown));
+                all
+            }
+        }
+    }
+}
+
+/// A value in the unit of the HTTP API. A tenth of the amounts are 0, as where there is no history.
+fn random_value(fact: &Fact, random: &mut Random) -> f64 {
+    match fact.measure {
+        Measure::Money if random.below(10) == 0 => 0.0,
+        Measure::Money => random.money(),
+        // Sparse beyond what is usual.
+        Measure::Count if random.flag() => random.below(4).into(),
+        Measure::Count => random.below(60).into(),
+        Measure::Minutes => random.below(2000).into(),
+        Measure::Hour => random.below(24).into(),
+        Measure::Flag => flag(random.flag()),
     }
 }
 
@@ -134,6 +143,7 @@ answer! {
         /// Version of the model that answered.
         model_version: String { example: "\"risk-2.0.0+8efe6cf7\"" },
         result: RiskResult,
+        predictor: Option<f64> = None,
     }
 }
 
@@ -150,14 +160,21 @@ answer! {
             items: &Shape::OneOf { texts: &FACTOR_CODES, names: &FACTOR_CODES },
             example: "[\"NEW_BENEFICIARY\"]"
         },
+        /// The model's own reasons; absent if it has none.
+        model_reasons: Option<Vec<&'static str>> { example: "[\"MISSING_FACT\"]" },
     }
 }
 
 impl RiskAnswer {
     pub(crate) fn new(user_id: Option<String>, scored: Scored<risk::Assessment>) -> Self {
-        let Scored { assessment: risk::Assessment { level, score, factors, .. }, version } = scored;
-        let result = RiskResult { risk_level: level, risk_score: score, risk_factors: factors };
-        Self { user_id, model_version: version.into(), result }
+        let Scored { assessment: risk::Assessment { level, score, predictor, factors, reasons }, version } = scored;
+        let result = RiskResult {
+            risk_level: level,
+            risk_score: score,
+            risk_factors: factors,
+            model_reasons: Some(reasons).filter(|reasons| !reasons.is_empty()),
+        };
+        Self { user_id, model_version: version.into(), result, predictor }
     }
 
     pub fn level(&self) -> risk::Level {

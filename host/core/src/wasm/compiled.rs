@@ -10,7 +10,7 @@ use crate::wasm::error::LoadError;
 use crate::wasm::limits::{PURE_BYTES_MAX, limits};
 use crate::wasm::tenant::Tenant;
 use crate::wasm::wasi;
-use crate::wasm::wit::{self, Major};
+use crate::wasm::wit;
 
 /// SHA-256 of a component's bytes.
 pub fn digest_of(bytes: &[u8]) -> Digest {
@@ -82,12 +82,7 @@ impl Compiled {
     /// # Errors
     /// When it was built for a major version of the WIT package that this host does not support.
     pub fn kind(&self) -> Result<Option<ModelKind>, LoadError> {
-        let exports = self.exports();
-        Major::of(&exports).map(|_| wit::kind_of(&exports))
-    }
-
-    pub(super) fn major(&self) -> Result<Major, LoadError> {
-        Major::of(&self.exports())
+        wit::kind_of(&self.exports())
     }
 
     pub(super) fn digest(&self) -> Digest {

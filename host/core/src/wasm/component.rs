@@ -1,12 +1,14 @@
 //! A loaded component, one type for each kind.
 //!
-//! Each kind has one world in each major version of the WIT package that supports it. [`Linked`] is the
-//! only enum over them; callers outside this module never see which one a component was built for.
+//! Each kind has one world in each contract that supports it. Callers outside this module never see for which one a
+//! component was built.
 
-use wasmtime::component::InstancePre;
+use std::sync::Arc;
 
 use crate::domain::BadAnswer;
+use crate::domain::fact::Manifest;
 use crate::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass, is_semantic_version};
+use crate::domain::risk::Explanation;
 use crate::domain::rules::{Facts, Verdict};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::wasm::call::call;
@@ -14,24 +16,14 @@ use crate::wasm::compiled::Compiled;
 use crate::wasm::engine::Runtime;
 use crate::wasm::error::{LoadError, ScoreError};
 use crate::wasm::limits::limits;
-use crate::wasm::tenant::{Store, Tenant};
-use crate::wasm::v1;
-use crate::wasm::wit::Major;
-use crate::wasm::world::{Description, Invalid, Rules, Scorer, World};
-
-pub type TransferRules = Component<v1::TransferRules>;
+use crate::wasm::tenant::Store;
+use crate::wasm::world::{Answer, Description, Rules, Scorer, Unanswered, World};
 
 /// Longest summary of a component, in characters: one sentence.
 const SUMMARY_CHARS_MAX: usize = 300;
 
 /// Longest name of a field or code in a refusal, in characters; the longest real one has 31.
 const NAME_CHARS_MAX: usize = 40;
-
-/// A component linked against a world of its kind. Another major version is another variant here, with
-/// a type parameter of its own.
-enum Linked<V1> {
-    V1(V1),
-}
 
 /// What identifies a loaded component.
 #[derive(Debug, Clone)]
@@ -42,29 +34,17 @@ pub struct Identity {
     pub class: PolicyClass,
     /// One sentence, from the component.
     pub summary: String,
+    /// In contract 1, every component gets the same facts.
+    pub manifest: Option<Arc<Manifest>>,
 }
 
 /// A loaded component, which each decision instantiates afresh.
-pub struct Component<V1> {
-    linked: Linked<V1>,
+pub struct Component<W> {
+    world: W,
     identity: Identity,
 }
 
-impl<V1: World> Linked<V1> {
-    fn new(major: Major, pre: InstancePre<Tenant>) -> wasmtime::Result<Self> {
-        match major {
-            Major::V1 => V1::new(pre).map(Self::V1),
-        }
-    }
-
-    fn pre(&self) -> &InstancePre<Tenant> {
-        match self {
-            Self::V1(world) => world.pre(),
-        }
-    }
-}
-
-impl<V1: World> Component<V1> {
+impl<W: World> Component<W> {
     /// Compiles and links a component. Takes tens of milliseconds.
     ///
     /// # Errors
@@ -80,24 +60,26 @@ impl<V1: World> Component<V1> {
     /// See [`LoadError`].
     pub fn link(compiled: &Compiled) -> Result<Self, LoadError> {
         let class = compiled.class();
-        if V1::KIND == ModelKind::TransferRules && class != PolicyClass::Pure {
+        if W::KIND == ModelKind::TransferRules && class != PolicyClass::Pure {
             return Err(LoadError::RulesNotPure);
         }
-        let linked = Linked::<V1>::new(compiled.major()?, compiled.link()?).map_err(LoadError::World)?;
+        compiled.kind()?;
+        let mut world = W::new(compiled.link()?).map_err(LoadError::World)?;
         let time = limits(class).trial;
-        let engine = linked.pre().engine();
-        let trial = |store: &mut Store| linked.pre().instantiate(store).map(drop);
+        let engine = world.pre().engine();
+        let trial = |store: &mut Store| world.pre().instantiate(store).map(drop);
         call(engine, class, time, trial).map_err(LoadError::Trial)?;
         // Types are only checked when an instance's exports are looked up.
-        let description = call(engine, class, time, |store| match &linked {
-            Linked::V1(world) => world.describe(store),
-        });
-        let description = description.map_err(|error| match error {
+        let description = call(engine, class, time, |store| world.describe(store));
+        let mut description = description.map_err(|error| match error {
             ScoreError::Trapped(error) if !error.is::<wasmtime::Trap>() => LoadError::World(error),
             error => LoadError::Trial(error),
         })?;
-        let identity = Identity::new(V1::KIND, compiled, description)?;
-        Ok(Self { linked, identity })
+        let claims = description.claims.take();
+        let manifest = claims.map(|claims| Manifest::of(&claims)).transpose().map_err(LoadError::Manifest)?;
+        manifest.iter().for_each(|it| world.bind(it.clone()));
+        let identity = Identity::new(W::KIND, compiled, description, manifest.map(Arc::new))?;
+        Ok(Self { world, identity })
     }
 
     pub fn identity(&self) -> &Identity {
@@ -107,20 +89,27 @@ impl<V1: World> Component<V1> {
     /// Runs one decision in an instance of its own.
     fn decision<T: Send>(&self, body: impl FnOnce(&mut Store) -> wasmtime::Result<T> + Send) -> Result<T, ScoreError> {
         let class = self.identity.class;
-        call(self.linked.pre().engine(), class, limits(class).decision, body)
+        call(self.world.pre().engine(), class, limits(class).decision, body)
     }
 }
 
-impl<V1: Scorer> Component<V1> {
+impl<W: Scorer> Component<W> {
     /// Scores one request; the answer is checked.
     ///
     /// # Errors
     /// See [`ScoreError`].
-    pub fn assess(&self, request: &V1::Request) -> Result<V1::Assessment, ScoreError> {
-        let answer = self.decision(|store| match &self.linked {
-            Linked::V1(world) => world.assess(store, request),
-        })?;
-        checked::<V1>(answer)
+    pub fn assess(&self, request: &W::Request) -> Result<W::Assessment, ScoreError> {
+        let answer = self.decision(|store| self.world.assess(store, request))?;
+        self.checked(answer)
+    }
+
+    /// What weighed how much in the score of a request; `None` if the component does not say. Takes milliseconds.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    pub fn explain(&self, request: &W::Request) -> Result<Option<Explanation>, ScoreError> {
+        let class = self.identity.class;
+        call(self.world.pre().engine(), class, limits(class).batch, |store| self.world.explain(store, request))
     }
 
     /// Scores many requests in one instance, for backtests; answers are in the same order. An online
@@ -130,24 +119,26 @@ impl<V1: Scorer> Component<V1> {
     /// When the call as a whole fails. An unusable answer is an error in its place.
     pub fn assess_batch(
         &self,
-        requests: &[V1::Request],
-    ) -> Result<Vec<Result<V1::Assessment, ScoreError>>, ScoreError> {
+        requests: &[W::Request],
+    ) -> Result<Vec<Result<W::Assessment, ScoreError>>, ScoreError> {
         let class = self.identity.class;
-        let answers = call(self.linked.pre().engine(), class, limits(class).batch, |store| match &self.linked {
-            Linked::V1(world) => world.assess_batch(store, requests),
-        })?;
+        let batch = |store: &mut Store| self.world.assess_batch(store, requests);
+        let answers = call(self.world.pre().engine(), class, limits(class).batch, batch)?;
         if answers.len() != requests.len() {
             return Err(ScoreError::BadAnswer(BadAnswer("a batch has the wrong number of answers")));
         }
-        Ok(answers.into_iter().map(checked::<V1>).collect())
+        Ok(answers.into_iter().map(|answer| self.checked(answer)).collect())
     }
-}
 
-fn checked<S: Scorer>(answer: Result<S::Assessment, Invalid>) -> Result<S::Assessment, ScoreError> {
-    let assessment =
-        answer.map_err(|invalid| ScoreError::Refused { field: name(&invalid.field), code: name(&invalid.code) })?;
-    S::check(&assessment).map_err(ScoreError::BadAnswer)?;
-    Ok(assessment)
+    fn checked(&self, answer: Answer<W>) -> Result<W::Assessment, ScoreError> {
+        let assessment = answer.map_err(|unanswered| match unanswered {
+            Unanswered::Invalid { field, code } => ScoreError::Refused { field: name(&field), code: name(&code) },
+            Unanswered::Abstained(reason) => ScoreError::Abstained(reason),
+            Unanswered::Bad(answer) => ScoreError::BadAnswer(answer),
+        })?;
+        self.world.check(&assessment).map_err(ScoreError::BadAnswer)?;
+        Ok(assessment)
+    }
 }
 
 /// The component chose the text, perhaps from personal data in the request: keeps only what a name may contain.
@@ -156,15 +147,13 @@ fn name(text: &str) -> String {
     text.chars().filter(may_be_in_a_name).take(NAME_CHARS_MAX).collect()
 }
 
-impl<V1: Rules> Component<V1> {
+impl<W: Rules> Component<W> {
     /// Decides on one transfer; the answer is checked.
     ///
     /// # Errors
     /// See [`ScoreError`].
     pub fn decide(&self, facts: &Facts) -> Result<Verdict, ScoreError> {
-        let verdict = self.decision(|store| match &self.linked {
-            Linked::V1(world) => world.decide(store, facts),
-        })?;
+        let verdict = self.decision(|store| self.world.decide(store, facts))?;
         verdict.check().map_err(ScoreError::BadAnswer)?;
         Ok(verdict)
     }
@@ -174,9 +163,7 @@ impl<V1: Rules> Component<V1> {
     /// # Errors
     /// See [`ScoreError`].
     pub fn transition(&self, status: Status, event: RailEvent) -> Result<Option<Status>, ScoreError> {
-        let next = self.decision(|store| match &self.linked {
-            Linked::V1(world) => world.transition(store, status, event),
-        })?;
+        let next = self.decision(|store| self.world.transition(store, status, event))?;
         let Some(next) = next else { return Ok(None) };
         let known = Status::parse(&next).ok_or(BadAnswer("the status is unknown"));
         known.map(Some).map_err(ScoreError::BadAnswer)
@@ -185,13 +172,18 @@ impl<V1: Rules> Component<V1> {
 
 impl Identity {
     /// Checks a component's description of itself.
-    fn new(expected: ModelKind, compiled: &Compiled, description: Description) -> Result<Self, LoadError> {
-        let Description { kind, version, summary } = description;
+    fn new(
+        expected: ModelKind,
+        compiled: &Compiled,
+        description: Description,
+        manifest: Option<Arc<Manifest>>,
+    ) -> Result<Self, LoadError> {
+        let Description { kind, version, summary, .. } = description;
         if kind != expected.as_str() || !is_semantic_version(&version) {
             return Err(LoadError::Description { expected, kind, version });
         }
         let (digest, class) = (compiled.digest(), compiled.class());
         let summary = summary.chars().filter(|it| !it.is_control()).take(SUMMARY_CHARS_MAX).collect();
-        Ok(Self { kind: expected, version: ModelVersion::new(expected, &version, digest), digest, class, summary })
+        Ok(Self { kind: expected, version: ModelVersion::new(expected, &version, digest), digest, class, summary, manifest })
     }
 }

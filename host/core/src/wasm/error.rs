@@ -16,13 +16,16 @@ pub enum LoadError {
     #[error("the component compiles to {bytes} bytes of machine code and memory images; at most {most} are allowed")]
     TooMuchCode { bytes: usize, most: usize },
     #[error("the component was built for {found}; this host supports {supported}")]
-    UnknownMajor { found: String, supported: &'static str },
+    UnknownMajor { found: String, supported: String },
     /// It imports something, or does not export its world.
     #[error("the component does not fit its world")]
     World(#[source] wasmtime::Error),
     /// Rules decide on money inside the ledger's batch, which cannot wait for a thread.
     #[error("transfer rules have to be pure: they may import nothing and have at most 1 MiB")]
     RulesNotPure,
+    /// It needs or answers what this host does not have.
+    #[error("{0}")]
+    Manifest(String),
     /// The trial instance trapped or ran out of time.
     #[error("the component fails when it is started")]
     Trial(#[source] ScoreError),
@@ -47,6 +50,9 @@ pub enum ScoreError {
     /// It refused a request that the host had validated.
     #[error("the model refused {field}: {code}")]
     Refused { field: String, code: String },
+    /// It has too little to go by, which is not a failure.
+    #[error("the model abstained: {0}")]
+    Abstained(&'static str),
     /// The answer is out of range or contradicts itself.
     #[error("the model's answer is not usable")]
     BadAnswer(#[source] BadAnswer),
@@ -60,6 +66,6 @@ pub enum ScoreError {
 impl ScoreError {
     /// Whether the model is at fault rather than this host or its load.
     pub fn is_model_fault(&self) -> bool {
-        !matches!(self, Self::Missing | Self::Busy)
+        !matches!(self, Self::Missing | Self::Busy | Self::Abstained(_))
     }
 }

@@ -10,8 +10,8 @@
 //! get an empty one; a call takes milliseconds on a dedicated thread and blocks its caller,
 //! so it must not be made on a worker thread.
 //!
-//! `v1` holds what depends on a major version of the WIT package; `component` has one type for each
-//! kind, whatever major version its component was built for.
+//! `v1` and `v2` hold what depends on a contract; `component` has one type for each kind, whatever contract its component was
+//! built for.
 
 mod cache;
 mod call;
@@ -20,18 +20,20 @@ mod component;
 mod deadline;
 mod engine;
 mod error;
+mod export;
 mod format;
 mod limits;
 mod portable;
 mod tenant;
-pub(crate) mod v1;
+mod v1;
+mod v2;
 mod wasi;
 mod wit;
 mod world;
 
 pub use cache::Cache;
 pub use compiled::{Compiled, digest_of};
-pub use component::{Component, Identity, TransferRules};
+pub use component::{Component, Identity};
 pub(crate) use deadline::processor_time;
 pub use engine::Runtime;
 pub use error::{LoadError, ScoreError};
@@ -40,3 +42,7 @@ pub use limits::PURE_BYTES_MAX;
 pub use portable::{NotPortable, Portable};
 pub use wit::WIT;
 pub use world::Scorer as ScorerWorld;
+
+pub(crate) use v1::{Accessibility, Nudge};
+pub(crate) type Risk = world::Either<v1::Risk, v2::Risk>;
+pub type TransferRules = Component<v1::TransferRules>;

@@ -1,87 +1,87 @@
-//! Which version of the WIT package `caudal:scoring` a component was built for.
+//! For which contract a component was built.
 //!
-//! Types in WIT are structural, so each change is a new major version with its own folder beside
-//! `v1`. Minor versions are compatible, and wasmtime links them.
+//! Types in WIT are structural, so each change is a new major version. Minor versions are compatible, and wasmtime links them.
 
 use crate::domain::model::ModelKind;
 use crate::wasm::error::LoadError;
-use crate::wasm::v1;
+use crate::wasm::{v1, v2};
 
-/// Start of the names of exported interfaces.
-const INTERFACES: &str = "caudal:scoring/";
-
-/// The latest version of the contract between a host and its components.
+/// The contract of every kind.
 pub const WIT: &str = v1::PACKAGE;
 
-/// The major versions that this host supports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Major {
-    V1,
+/// The packages that this host supports. A component may have been built for this host and the next one.
+const PACKAGES: [&str; 2] = [v1::PACKAGE, v2::RISK];
+
+/// An exported interface of one of our packages, in any version.
+struct Interface<'a> {
+    package: &'a str,
+    name: &'a str,
+    version: &'a str,
 }
 
-impl Major {
-    fn parse(version: &str) -> Option<Self> {
-        match version.split('.').next() {
-            Some("1") => Some(Self::V1),
-            _ => None,
-        }
+impl<'a> Interface<'a> {
+    /// From a name such as `caudal:scoring/risk@1.0.0`.
+    fn parse(export: &'a str) -> Option<Self> {
+        let (package, rest) = export.split_once('/')?;
+        let (name, version) = rest.split_once('@')?;
+        let is_ours = PACKAGES.iter().filter_map(|it| it.split_once('@')).any(|(ours, _)| ours == package);
+        is_ours.then_some(Self { package, name, version })
     }
 
-    /// The major version of a component with these exports: the first supported one. Without an interface
-    /// of ours, linking refuses the component and says what it lacks.
-    pub(super) fn of(exports: &[String]) -> Result<Self, LoadError> {
-        let mut versions = exports.iter().filter_map(|name| interface(name)).map(|(_, version)| version).peekable();
-        let Some(first) = versions.peek().copied() else { return Ok(Self::V1) };
-        let unknown = || LoadError::UnknownMajor { found: format!("caudal:scoring@{first}"), supported: WIT };
-        versions.find_map(Self::parse).ok_or_else(unknown)
+    fn is_supported(&self) -> bool {
+        let major = |version: &str| version.split('.').next().map(str::to_owned);
+        let ours = PACKAGES.iter().filter_map(|it| it.split_once('@')).find(|(package, _)| *package == self.package);
+        ours.is_some_and(|(_, version)| major(version) == major(self.version))
     }
 }
 
 /// The kind whose interface is among the exports.
-pub(super) fn kind_of(exports: &[String]) -> Option<ModelKind> {
-    exports.iter().filter_map(|name| interface(name)).find_map(|(name, _)| ModelKind::parse(name))
-}
-
-/// Name and version of an interface of `caudal:scoring`: `risk` and `1.0.0`.
-fn interface(export: &str) -> Option<(&str, &str)> {
-    export.strip_prefix(INTERFACES)?.split_once('@')
+///
+/// # Errors
+/// When all interfaces of ours are of versions that this host does not support. Without any, linking refuses the component
+/// and says what it lacks.
+pub(super) fn kind_of(exports: &[String]) -> Result<Option<ModelKind>, LoadError> {
+    let ours: Vec<_> = exports.iter().filter_map(|name| Interface::parse(name)).collect();
+    if let Some(first) = ours.first().filter(|_| !ours.iter().any(Interface::is_supported)) {
+        let found = format!("{}@{}", first.package, first.version);
+        return Err(LoadError::UnknownMajor { found, supported: PACKAGES.join(" and ") });
+    }
+    Ok(ours.iter().filter(|it| it.is_supported()).find_map(|it| ModelKind::parse(it.name)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn exports(names: &[&str]) -> Vec<String> {
-        names.iter().map(|&name| name.to_owned()).collect()
+    fn kind(names: &[&str]) -> Result<Option<ModelKind>, LoadError> {
+        kind_of(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
     }
 
     #[test]
-    fn the_major_version_follows_from_the_exports() {
-        for names in [
-            &["caudal:scoring/model@1.0.0", "caudal:scoring/risk@1.0.0"][..],
-            &["caudal:scoring/model@1.3.0"],
+    fn the_kind_follows_from_supported_exports() {
+        for (names, expected) in [
+            (&["caudal:scoring/model@1.0.0", "caudal:scoring/nudge@1.0.0"][..], Some(ModelKind::Nudge)),
+            (&["caudal:scoring/transfer-rules@1.2.0"], Some(ModelKind::TransferRules)),
+            (&["caudal:risk/risk@2.0.0"], Some(ModelKind::Risk)),
             // Built for the next host as well.
-            &["caudal:scoring/model@2.0.0", "caudal:scoring/model@1.0.0"],
-            &["wasi:cli/run@0.2.0"],
-            &[],
+            (&["caudal:risk/risk@3.0.0", "caudal:scoring/model@1.0.0", "caudal:scoring/risk@1.0.0"], Some(ModelKind::Risk)),
+            (&["caudal:scoring/model@1.0.0", "other:scoring/risk@1.0.0", "risk"], None),
+            (&["wasi:cli/run@0.2.0"], None),
+            (&[], None),
         ] {
-            assert_eq!(Major::of(&exports(names)).unwrap(), Major::V1, "{names:?}");
+            assert_eq!(kind(names).unwrap(), expected, "{names:?}");
         }
-        let error = Major::of(&exports(&["caudal:scoring/model@2.0.0", "caudal:scoring/risk@2.0.0"])).unwrap_err();
+    }
+
+    #[test]
+    fn another_major_version_is_refused_by_name() {
+        let error = kind(&["caudal:scoring/model@2.0.0", "caudal:scoring/risk@2.0.0"]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the component was built for caudal:scoring@2.0.0; this host supports caudal:scoring@1.0.0"
+            "the component was built for caudal:scoring@2.0.0; this host supports caudal:scoring@1.0.0 and caudal:risk@2.0.0"
         );
-        for odd in ["caudal:scoring/model@10.0.0", "caudal:scoring/model@x"] {
-            assert!(Major::of(&exports(&[odd])).is_err(), "{odd}");
+        for other in ["caudal:scoring/model@10.0.0", "caudal:scoring/model@x", "caudal:risk/risk@1.0.0"] {
+            assert!(kind(&[other]).is_err(), "{other}");
         }
-    }
-
-    #[test]
-    fn the_kind_follows_from_the_exports() {
-        let kind = |names: &[&str]| kind_of(&exports(names));
-        assert_eq!(kind(&["caudal:scoring/model@1.0.0", "caudal:scoring/nudge@1.0.0"]), Some(ModelKind::Nudge));
-        assert_eq!(kind(&["caudal:scoring/transfer-rules@1.2.0"]), Some(ModelKind::TransferRules));
-        assert_eq!(kind(&["caudal:scoring/model@1.0.0", "other:scoring/risk@1.0.0", "risk"]), None);
     }
 }

@@ -91,7 +91,7 @@ impl Failure {
             ScoreError::TimedOut => Some(Self::TimedOut),
             ScoreError::Trapped(_) | ScoreError::Panicked => Some(Self::Trapped),
             ScoreError::BadAnswer(_) | ScoreError::Refused { .. } => Some(Self::BadAnswer),
-            ScoreError::Missing | ScoreError::Busy | ScoreError::Failing => None,
+            ScoreError::Missing | ScoreError::Busy | ScoreError::Failing | ScoreError::Abstained(_) => None,
         }
     }
 }

@@ -44,6 +44,7 @@ impl<K: Kind> Route<K> {
                         .observe(self, Observation { request, user, witness, canary: canary_answer, champion: None });
                     return Ok(scored(&canary.model, answer));
                 }
+                Err(ScoreError::Abstained(_)) => {}
                 Err(error) => {
                     tracing::warn!(kind = %K::KIND, %error, "a canary failed; the champion answers");
                     observer.count_failure(self, &canary.model, &error, witness);
@@ -84,10 +85,10 @@ impl<K: Kind> Route<K> {
         error: ScoreError,
         metrics: &Metrics,
     ) -> Result<Scored<K::Assessment>, ScoreError> {
-        let helps = error.is_model_fault() || matches!(error, ScoreError::Busy);
+        let helps = error.is_model_fault() || matches!(error, ScoreError::Busy | ScoreError::Abstained(_));
         let Some(fallback) = self.fallback.as_ref().filter(|_| helps) else { return Err(error) };
         // An open breaker was logged when it opened.
-        if !matches!(error, ScoreError::Failing) {
+        if !matches!(error, ScoreError::Failing | ScoreError::Abstained(_)) {
             tracing::warn!(kind = %K::KIND, %error, "the champion failed; falling back to the previous version");
         }
         metrics.model_fallbacks.of([K::KIND.as_str()]).inc();

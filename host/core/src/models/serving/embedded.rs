@@ -38,6 +38,9 @@ macro_rules! card {
     };
 }
 
+/// Evaluates a model that is put into its memory.
+pub const INTERPRETER: &[u8] = component!("interpreter");
+
 impl Embedded {
     /// The default of each kind comes first.
     pub const ALL: [Self; 5] = [

@@ -10,7 +10,13 @@ mod bindings {
 }
 use bindings::exports::caudal::scoring::accessibility as wit;
 
-scorer!(Accessibility, bindings::AccessibilityScorerPre<Tenant>, "caudal:scoring/accessibility@1.0.0", wit::Assessment);
+scorer!(
+    Accessibility,
+    bindings::AccessibilityScorerPre<Tenant>,
+    "caudal:scoring/accessibility@1.0.0",
+    wit::Assessment,
+    Assessment::check
+);
 
 impl From<&Request> for wit::Request {
     fn from(request: &Request) -> Self {

@@ -1,60 +1,22 @@
 //! Wraps the generated bindings of a world in the traits of [`crate::wasm::world`].
 
-use std::marker::PhantomData;
-
-use wasmtime::component::{ComponentExportIndex, ComponentNamedList, InstancePre, Lift, Lower};
-
-use crate::wasm::tenant::{Store, Tenant};
-
-/// An exported function. The generated bindings check the types of every function of a world in each new
-/// instance, and a decision needs one of them.
-pub(super) struct Export<Params, Answer> {
-    index: ComponentExportIndex,
-    signature: PhantomData<fn(Params) -> Answer>,
-}
-
-impl<Params, Answer> Export<Params, Answer>
-where
-    Params: ComponentNamedList + Lower,
-    (Answer,): ComponentNamedList + Lift,
-{
-    pub(super) fn find(pre: &InstancePre<Tenant>, interface: &str, function: &str) -> wasmtime::Result<Self> {
-        let index = pre.component().get_export_index(None, interface);
-        let index = index.and_then(|interface| pre.component().get_export_index(Some(&interface), function));
-        let missing = || wasmtime::format_err!("{interface} has no function {function}");
-        Ok(Self { index: index.ok_or_else(missing)?, signature: PhantomData })
-    }
-
-    /// Calls the function of a new instance.
-    pub(super) fn call(
-        &self,
-        pre: &InstancePre<Tenant>,
-        store: &mut Store,
-        params: Params,
-    ) -> wasmtime::Result<Answer> {
-        let instance = pre.instantiate(&mut *store)?;
-        let function = instance.get_typed_func::<Params, (Answer,)>(&mut *store, &self.index)?;
-        let (answer,) = function.call(store, params)?;
-        Ok(answer)
-    }
-}
-
 /// The world of kind `$kind`, from the bindings in `$pre`, with the functions `$name` of `$interface` that
 /// decisions call.
 macro_rules! world {
     ($kind:ident, $pre:path, $interface:literal, { $($name:ident: $params:ty => $answer:ty,)+ }) => {
         pub struct $kind {
             pre: $pre,
-            $($name: crate::wasm::v1::adapter::Export<$params, $answer>,)+
+            $($name: crate::wasm::export::Export<$params, $answer>,)+
         }
 
         impl crate::wasm::world::World for $kind {
             const KIND: crate::domain::model::ModelKind = crate::domain::model::ModelKind::$kind;
+            const INTERFACE: &str = $interface;
 
             fn new(pre: wasmtime::component::InstancePre<crate::wasm::tenant::Tenant>) -> wasmtime::Result<Self> {
                 type Pre = $pre;
                 let pre = Pre::new(pre)?;
-                $(let $name = crate::wasm::v1::adapter::Export::find(
+                $(let $name = crate::wasm::export::Export::find(
                     pre.instance_pre(),
                     $interface,
                     &stringify!($name).replace('_', "-"),
@@ -73,16 +35,16 @@ macro_rules! world {
                 let instance = self.pre.instantiate(&mut *store)?;
                 let answer = instance.caudal_scoring_model().call_describe(store)?;
                 let (kind, version, summary) = (answer.kind, answer.version, answer.summary);
-                Ok(crate::wasm::world::Description { kind, version, summary })
+                Ok(crate::wasm::world::Description { kind, version, summary, claims: None })
             }
         }
     };
 }
 pub(super) use world;
 
-/// A world that scores, with `$interface`; its assessments are lifted as `$answer`.
+/// A world that scores, with `$interface`; its assessments are lifted as `$answer` and checked by `$check`.
 macro_rules! scorer {
-    ($kind:ident, $pre:path, $interface:literal, $answer:ty) => {
+    ($kind:ident, $pre:path, $interface:literal, $answer:ty, $check:path $(; $($explain:tt)+)?) => {
         crate::wasm::v1::adapter::world!($kind, $pre, $interface, {
             assess: (wit::Request,) => Result<$answer, wit::Invalid>,
             assess_batch: (Vec<wit::Request>,) => Vec<Result<$answer, wit::Invalid>>,
@@ -111,14 +73,16 @@ macro_rules! scorer {
                 Ok(answers.into_iter().map(|answer| answer.map(Into::into).map_err(Into::into)).collect())
             }
 
-            fn check(assessment: &Assessment) -> Result<(), crate::domain::BadAnswer> {
-                assessment.check()
+            fn check(&self, assessment: &Assessment) -> Result<(), crate::domain::BadAnswer> {
+                $check(assessment)
             }
+
+            $($($explain)+)?
         }
 
-        impl From<wit::Invalid> for crate::wasm::world::Invalid {
+        impl From<wit::Invalid> for crate::wasm::world::Unanswered {
             fn from(invalid: wit::Invalid) -> Self {
-                Self { field: invalid.field, code: invalid.code }
+                Self::Invalid { field: invalid.field, code: invalid.code }
             }
         }
     };

@@ -1,4 +1,4 @@
-//! WIT major version 1: bindings and conversions, one file for each kind.
+//! Contract 1, `caudal:scoring@1`: bindings and conversions, one file for each kind.
 //!
 //! A file generates the bindings of its world, wraps them with a macro of [`adapter`], and converts between
 //! domain types and the generated ones.

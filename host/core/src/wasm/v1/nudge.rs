@@ -9,7 +9,7 @@ mod bindings {
 }
 use bindings::exports::caudal::scoring::nudge as wit;
 
-scorer!(Nudge, bindings::NudgeScorerPre<Tenant>, "caudal:scoring/nudge@1.0.0", wit::Assessment);
+scorer!(Nudge, bindings::NudgeScorerPre<Tenant>, "caudal:scoring/nudge@1.0.0", wit::Assessment, Assessment::check);
 
 impl From<&Request> for wit::Request {
     fn from(request: &Request) -> Self {

@@ -1,26 +1,40 @@
 //! The world `risk-scorer`.
 
-use wasmtime::component::{ComponentType, Lift, WasmStr};
+use wasmtime::component::{ComponentType, Lift, WasmList, WasmStr};
 
-use crate::domain::risk::{Assessment, Level, Request};
-use crate::wasm::tenant::Tenant;
+use crate::domain::risk::{Assessment, Explanation, Level, Request};
+use crate::wasm::export::Export;
+use crate::wasm::tenant::{Store, Tenant};
 use crate::wasm::v1::adapter::scorer;
+use crate::wasm::world::World as _;
 
 mod bindings {
     wasmtime::component::bindgen!({ path: "../../wit", world: "risk-scorer" });
 }
 use bindings::exports::caudal::scoring::risk as wit;
 
-scorer!(Risk, bindings::RiskScorerPre<Tenant>, "caudal:scoring/risk@1.0.0", Answer);
+scorer!(
+    Risk, bindings::RiskScorerPre<Tenant>, "caudal:scoring/risk@1.0.0", Answer, Assessment::check_explained;
+    fn explain(&self, store: &mut Store, request: &Request) -> wasmtime::Result<Option<Explanation>> {
+        type Full = Export<(wit::Request,), Result<wit::Assessment, wit::Invalid>>;
+        let assess = Full::find(self.pre(), Self::INTERFACE, "assess")?;
+        let Ok(answer) = assess.call(self.pre(), store, (request.into(),))? else { return Ok(None) };
+        let contributions: Vec<_> = answer.contributions.into_iter().map(|it| it.weight).collect();
+        let predictor = contributions.iter().fold(answer.base, |sum, part| sum + part);
+        Ok(Some(Explanation { predictor, base: answer.base, contributions }))
+    }
+);
 
-/// [`wit::Assessment`], except that the names of the contributions are not copied: nothing here reads them.
+/// [`wit::Assessment`], whose explanation is not read.
 #[derive(ComponentType, Lift)]
 #[component(record)]
 struct Answer {
     level: wit::Level,
     score: f64,
-    base: f64,
-    contributions: Vec<Contribution>,
+    #[component(name = "base")]
+    _base: f64,
+    #[component(name = "contributions")]
+    _contributions: WasmList<Contribution>,
     factors: Vec<String>,
 }
 
@@ -29,7 +43,8 @@ struct Answer {
 struct Contribution {
     #[component(name = "feature")]
     _feature: WasmStr,
-    weight: f64,
+    #[component(name = "weight")]
+    _weight: f64,
 }
 
 impl From<&Request> for wit::Request {
@@ -58,9 +73,9 @@ impl From<Answer> for Assessment {
                 wit::Level::High => Level::High,
             },
             score: answer.score,
-            base: answer.base,
-            contributions: answer.contributions.into_iter().map(|it| it.weight).collect(),
+            predictor: None,
             factors: answer.factors,
+            reasons: Vec::new(),
         }
     }
 }
