@@ -20,17 +20,22 @@ unsafe extern "C" {
 }
 
 #[global_allocator]
-static HEAP: Bump = Bump { next: AtomicUsize::new(0) };
+pub(crate) static HEAP: Bump = Bump { next: AtomicUsize::new(0) };
 
 /// Addresses from `next` up are free; 0 before the first allocation.
-struct Bump {
-    next: AtomicUsize,
+pub(crate) struct Bump {
+    pub(crate) next: AtomicUsize,
+}
+
+/// Where the heap starts.
+pub(crate) const fn heap_base() -> *const u8 {
+    &raw const __heap_base
 }
 
 impl Bump {
     fn next(&self) -> usize {
         match self.next.load(Relaxed) {
-            0 => (&raw const __heap_base).addr(),
+            0 => heap_base().addr(),
             next => next,
         }
     }

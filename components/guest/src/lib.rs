@@ -15,9 +15,29 @@ extern crate alloc;
 use alloc::string::String;
 
 #[cfg(target_arch = "wasm32")]
+mod appended;
+#[cfg(target_arch = "wasm32")]
 mod bump;
 #[cfg(target_arch = "wasm32")]
 mod canonical;
+
+#[cfg(target_arch = "wasm32")]
+pub use appended::appended;
+
+/// The data that a builder has added to the component; empty if there are none.
+#[cfg(not(target_arch = "wasm32"))]
+#[must_use]
+pub const fn appended() -> &'static [u8] {
+    &[]
+}
+
+/// Ends the call: the host discards the instance.
+pub fn trap() -> ! {
+    #[cfg(target_arch = "wasm32")]
+    core::arch::wasm32::unreachable();
+    #[cfg(not(target_arch = "wasm32"))]
+    std::process::abort()
+}
 
 /// A guest's panic is a trap: the host discards the instance and the call fails.
 #[cfg(target_arch = "wasm32")]

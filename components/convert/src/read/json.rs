@@ -1,0 +1,82 @@
+//! JSON with the path of each value.
+
+use serde_json::Value;
+
+use super::{Trained, unknown, xgboost};
+use crate::error::{Error, Result};
+
+pub(crate) fn read(text: &str) -> Result<(&'static str, Trained)> {
+    let value: Value = serde_json::from_str(text).map_err(|error| {
+        let place = format!("line {}, column {}", error.line(), error.column());
+        Error::model(place, "not JSON; save the model again")
+    })?;
+    let json = Json { value: &value, path: String::new() };
+    if value.get("learner").is_some() {
+        return Ok(("XGBoost", xgboost::read(&json)?));
+    }
+    if value.get("tree_info").is_some() {
+        return Err(Error::model("tree_info", "a LightGBM dump; save the model with save_model(\"model.txt\")"));
+    }
+    Err(unknown())
+}
+
+pub(crate) struct Json<'a> {
+    value: &'a Value,
+    path: String,
+}
+
+impl<'a> Json<'a> {
+    pub(crate) fn path(&self, name: &str) -> String {
+        if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
+    }
+
+    pub(crate) fn error(&self, problem: impl Into<String>) -> Error {
+        Error::model(self.path.clone(), problem)
+    }
+
+    pub(crate) fn maybe(&self, name: &str) -> Option<Json<'a>> {
+        self.value.get(name).filter(|value| !value.is_null()).map(|value| Json { value, path: self.path(name) })
+    }
+
+    pub(crate) fn field(&self, name: &str) -> Result<Json<'a>> {
+        self.maybe(name).ok_or_else(|| Error::model(self.path(name), "missing; save the model again"))
+    }
+
+    pub(crate) fn items(&self) -> Result<Vec<Json<'a>>> {
+        let array = self.value.as_array().ok_or_else(|| self.error("not an array"))?;
+        let item = |(at, value)| Json { value, path: format!("{}[{at}]", self.path) };
+        Ok(array.iter().enumerate().map(item).collect())
+    }
+
+    pub(crate) fn text(&self) -> Result<&'a str> {
+        self.value.as_str().ok_or_else(|| self.error("not a string"))
+    }
+
+    /// A number, which may be in a string.
+    pub(crate) fn number(&self) -> Result<f64> {
+        let number = self.value.as_f64().or_else(|| self.value.as_str()?.parse().ok());
+        number.filter(|number: &f64| number.is_finite()).ok_or_else(|| self.error("not a number"))
+    }
+
+    /// The numbers of an array; true is 1 and false 0.
+    pub(crate) fn numbers(&self) -> Result<Vec<f64>> {
+        let array = self.value.as_array().ok_or_else(|| self.error("not an array"))?;
+        let number = |(at, value): (usize, &Value)| {
+            value
+                .as_f64()
+                .or_else(|| value.as_bool().map(|is| is.into()))
+                .ok_or_else(|| Error::model(format!("{}[{at}]", self.path), "not a number"))
+        };
+        array.iter().enumerate().map(number).collect()
+    }
+
+    /// The array of a field, of a known length.
+    pub(crate) fn column(&self, name: &str, length: usize) -> Result<Vec<f64>> {
+        let field = self.field(name)?;
+        let numbers = field.numbers()?;
+        if numbers.len() == length {
+            return Ok(numbers);
+        }
+        Err(field.error(format!("{} numbers instead of {length}", numbers.len())))
+    }
+}
