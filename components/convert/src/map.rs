@@ -83,9 +83,8 @@ pub(crate) fn map(trained: Trained, text: &str, catalogue: &[Fact]) -> Result<Ch
         if facts.iter().any(|known: &Mapped| known.name == fact.name) {
             return Err(reader.error(feature.fact.span().start, format!("{} is the fact of two features", fact.name)));
         }
-        let linear = trained.linear.get(at).is_some_and(|coefficient| *coefficient != 0.0);
-        if linear && !feature.required && !trained.skips_missing {
-            let problem = format!("a linear term cannot do without {}; add required = true", fact.name);
+        if trained.needed.get(at) == Some(&true) && !feature.required {
+            let problem = format!("the model does not score without {}; add required = true", fact.name);
             return Err(reader.error(feature.fact.span().start, problem));
         }
         facts.push(Mapped {
@@ -96,7 +95,7 @@ pub(crate) fn map(trained: Trained, text: &str, catalogue: &[Fact]) -> Result<Ch
         });
         directions.push(fact.direction);
     }
-    if facts.len() != trained.columns {
+    if facts.len() != trained.columns && !(trained.has_more_columns && facts.len() > trained.columns) {
         let problem =
             format!("{} features, and the model has {} columns; map each, in its order", facts.len(), trained.columns);
         return Err(reader.error(0, problem));

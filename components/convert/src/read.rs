@@ -5,7 +5,14 @@ use caudal_ensemble::{FACTS_MAX, Link, Node, Precision, Tree};
 use crate::error::{Error, Result};
 
 mod json;
+mod lightgbm;
+mod onnx;
+mod portable;
+mod scorecard;
 mod xgboost;
+
+/// Maximum depth of a tree. A deeper one would take more time than a call has, and more stack than the checks have.
+const DEPTH_MAX: usize = 512;
 
 /// A model as it was trained: facts are its columns.
 #[derive(Clone, Debug)]
@@ -13,6 +20,8 @@ pub(crate) struct Trained {
     /// Empty if the file has no names.
     pub(crate) names: Vec<String>,
     pub(crate) columns: usize,
+    /// The file does not say whether there are columns after the last that is used.
+    pub(crate) has_more_columns: bool,
     pub(crate) inputs: Precision,
     pub(crate) sum: Precision,
     pub(crate) base: f64,
@@ -22,8 +31,8 @@ pub(crate) struct Trained {
     pub(crate) linear: Vec<f64>,
     /// Columns in which zero is a missing value; empty if there are none.
     pub(crate) zero_is_missing: Vec<bool>,
-    /// The library takes a missing value in a linear term for zero; others do not score it.
-    pub(crate) skips_missing: bool,
+    /// Columns without which the library does not score; empty if there are none.
+    pub(crate) needed: Vec<bool>,
 }
 
 impl Default for Trained {
@@ -31,6 +40,7 @@ impl Default for Trained {
         Self {
             names: Vec::new(),
             columns: 0,
+            has_more_columns: false,
             inputs: Precision::F64,
             sum: Precision::F64,
             base: 0.0,
@@ -39,22 +49,29 @@ impl Default for Trained {
             trees: Vec::new(),
             linear: Vec::new(),
             zero_is_missing: Vec::new(),
-            skips_missing: false,
+            needed: Vec::new(),
         }
     }
 }
 
 /// Recognises and reads a model. Returns the name of its format as well.
 pub(crate) fn read(model: &[u8]) -> Result<(&'static str, Trained)> {
-    let text = std::str::from_utf8(model).ok().map(|text| text.trim_start_matches('\u{feff}').trim_start());
+    let text = std::str::from_utf8(model).ok().map(|text| text.trim_start_matches('\u{feff}'));
     let (format, trained) = match text {
-        Some(text) if text.starts_with('{') => json::read(text)?,
-        _ => return Err(unknown()),
+        Some(text) if text.trim_start().starts_with('{') => json::read(text)?,
+        Some(text) if text.lines().next() == Some(lightgbm::FIRST) => ("LightGBM", lightgbm::read(text)?),
+        Some(text) if scorecard::is_scorecard(text) => ("scorecard", scorecard::read(text)?),
+        _ => ("ONNX", onnx::read(model).unwrap_or_else(|| Err(unknown()))?),
     };
-    if trained.columns == 0 || trained.columns > FACTS_MAX {
-        return Err(Error::model("", format!("{} columns, and 1 to {FACTS_MAX} are possible", trained.columns)));
-    }
+    check_columns(trained.columns)?;
     Ok((format, trained))
+}
+
+fn check_columns(columns: usize) -> Result<()> {
+    if (1..=FACTS_MAX).contains(&columns) {
+        return Ok(());
+    }
+    Err(Error::model("", format!("{columns} columns, and 1 to {FACTS_MAX} are possible; train with fewer")))
 }
 
 fn unknown() -> Error {
@@ -86,8 +103,14 @@ impl Trained {
     /// Adds the tree whose root is the first of `nodes`; `place` is where they are in the file.
     pub(crate) fn push(&mut self, nodes: &[Raw], place: &str) -> Result<()> {
         let mut tree = Vec::with_capacity(nodes.len());
-        let mut open = vec![0];
-        while let Some(at) = open.pop() {
+        let mut open = vec![(0, 0)];
+        while let Some((at, depth)) = open.pop() {
+            if depth > DEPTH_MAX {
+                return Err(Error::model(
+                    place,
+                    format!("more than {DEPTH_MAX} splits on one path; train shallower trees"),
+                ));
+            }
             let node = *nodes.get(at).ok_or_else(|| Error::model(place, format!("there is no node {at}")))?;
             if tree.len() == nodes.len() {
                 return Err(Error::model(place, "a node has two parents"));
@@ -99,7 +122,7 @@ impl Trained {
                         let problem = format!("node {at} tests column {column}, and there are {}", self.columns);
                         return Err(Error::model(place, problem));
                     }
-                    open.extend([right, left]);
+                    open.extend([(right, depth + 1), (left, depth + 1)]);
                     let threshold = match self.inputs {
                         Precision::F32 => floor(threshold),
                         Precision::F64 => threshold,

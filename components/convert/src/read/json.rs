@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Trained, unknown, xgboost};
+use super::{Trained, portable, unknown, xgboost};
 use crate::error::{Error, Result};
 
 pub(crate) fn read(text: &str) -> Result<(&'static str, Trained)> {
@@ -13,6 +13,9 @@ pub(crate) fn read(text: &str) -> Result<(&'static str, Trained)> {
     let json = Json { value: &value, path: String::new() };
     if value.get("learner").is_some() {
         return Ok(("XGBoost", xgboost::read(&json)?));
+    }
+    if value.get("format").and_then(Value::as_str) == Some(portable::FORMAT) {
+        return Ok((portable::FORMAT, portable::read(&json)?));
     }
     if value.get("tree_info").is_some() {
         return Err(Error::model("tree_info", "a LightGBM dump; save the model with save_model(\"model.txt\")"));

@@ -3,7 +3,7 @@
 use caudal_ensemble::{Link, Precision};
 
 use super::json::Json;
-use super::{Raw, Trained, below};
+use super::{Raw, Trained, below, check_columns};
 use crate::error::{Error, Result};
 
 const LOGISTIC: [&str; 3] = ["binary:logistic", "binary:logitraw", "reg:logistic"];
@@ -27,6 +27,7 @@ pub(crate) fn read(json: &Json<'_>) -> Result<Trained> {
         }
     }
     let columns = parameters.field("num_feature")?.number()? as usize;
+    check_columns(columns)?;
     let names = match learner.maybe("feature_names") {
         Some(names) => names.items()?.iter().map(|name| Ok(name.text()?.to_owned())).collect::<Result<_>>()?,
         None => Vec::new(),
@@ -39,7 +40,6 @@ pub(crate) fn read(json: &Json<'_>) -> Result<Trained> {
         sum: Precision::F32,
         base: base.into(),
         link,
-        skips_missing: true,
         ..Trained::default()
     };
     let booster = learner.field("gradient_booster")?;

@@ -1,0 +1,6 @@
+//! Builds of models of all formats.
+
+mod common;
+mod libraries;
+mod monotone;
+mod mutations;
