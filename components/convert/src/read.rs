@@ -123,10 +123,9 @@ impl Trained {
                         return Err(Error::model(place, problem));
                     }
                     open.extend([(right, depth + 1), (left, depth + 1)]);
-                    let threshold = match self.inputs {
-                        Precision::F32 => floor(threshold),
-                        Precision::F64 => threshold,
-                    };
+                    // An infinite threshold parts missing values from all others, which are finite.
+                    let threshold = threshold.clamp(f64::MIN, f64::MAX);
+                    let threshold = if self.inputs == Precision::F32 { floor(threshold) } else { threshold };
                     Node::Split { fact: column as u8, threshold, missing_left }
                 }
             });

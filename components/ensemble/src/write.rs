@@ -190,6 +190,9 @@ impl Ensemble {
                 Node::Leaf { value, cover } => {
                     within("a leaf", *value)?;
                     within("a cover", *cover)?;
+                    if *cover < 0.0 {
+                        return Err(unfit("a cover is negative"));
+                    }
                     let mut facts: Vec<_> = open.iter().map(|open| open.fact).collect();
                     facts.sort_unstable();
                     facts.dedup();

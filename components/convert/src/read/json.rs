@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::{Trained, portable, unknown, xgboost};
+use super::{Raw, Trained, portable, unknown, xgboost};
 use crate::error::{Error, Result};
 
 pub(crate) fn read(text: &str) -> Result<(&'static str, Trained)> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());
-        Error::model(place, "not JSON; save the model again")
+        Error::model(place, "not JSON, in which infinity is the string \"Infinity\"; save the model again")
     })?;
     let json = Json { value: &value, path: String::new() };
     if value.get("learner").is_some() {
@@ -61,13 +61,14 @@ impl<'a> Json<'a> {
         number.filter(|number: &f64| number.is_finite()).ok_or_else(|| self.error("not a number"))
     }
 
-    /// The numbers of an array; true is 1 and false 0.
+    /// The numbers of an array, some of which may be in strings; true is 1 and false 0.
     pub(crate) fn numbers(&self) -> Result<Vec<f64>> {
         let array = self.value.as_array().ok_or_else(|| self.error("not an array"))?;
         let number = |(at, value): (usize, &Value)| {
             value
                 .as_f64()
-                .or_else(|| value.as_bool().map(|is| is.into()))
+                .or_else(|| value.as_bool().map(f64::from))
+                .or_else(|| value.as_str()?.parse().ok())
                 .ok_or_else(|| Error::model(format!("{}[{at}]", self.path), "not a number"))
         };
         array.iter().enumerate().map(number).collect()
@@ -81,5 +82,32 @@ impl<'a> Json<'a> {
             return Ok(numbers);
         }
         Err(field.error(format!("{} numbers instead of {length}", numbers.len())))
+    }
+
+    /// The nodes of a tree in arrays with the names of: column, threshold, left, right, value, cover.
+    pub(crate) fn nodes(
+        &self,
+        names: [&str; 6],
+        missing_left: Option<&str>,
+        threshold: impl Fn(f64) -> f64,
+    ) -> Result<Vec<Raw>> {
+        let count = self.field(names[0])?.numbers()?.len();
+        let arrays = names.map(|name| self.column(name, count)).into_iter().collect::<Result<Vec<_>>>()?;
+        let missing_left = missing_left.map(|name| self.column(name, count)).transpose()?;
+        let node = |at: usize| {
+            let number = |array: usize| arrays[array][at];
+            // A leaf has no column, or no children.
+            if number(0) < 0.0 || number(2) < 0.0 {
+                return Raw::Leaf { value: number(4), cover: number(5) };
+            }
+            Raw::Split {
+                column: number(0) as usize,
+                threshold: threshold(number(1)),
+                missing_left: missing_left.as_ref().is_some_and(|left| left[at] != 0.0),
+                left: number(2) as usize,
+                right: number(3) as usize,
+            }
+        };
+        Ok((0..count).map(node).collect())
     }
 }

@@ -36,39 +36,17 @@ pub(crate) fn read(json: &Json<'_>) -> Result<Trained> {
     }
     trained.needed = (0..trained.columns).map(|at| trained.linear.get(at).is_some_and(|c| *c != 0.0)).collect();
     for tree in json.field("trees")?.items()? {
-        // Without it, the library refuses missing values.
-        if tree.maybe("missing_left").is_none() {
-            let columns = tree.field("feature")?.numbers()?;
-            for (at, needed) in trained.needed.iter_mut().enumerate() {
-                *needed |= columns.contains(&(at as f64));
+        let missing_left = tree.maybe("missing_left").map(|_| "missing_left");
+        let nodes = tree.nodes(["feature", "threshold", "left", "right", "value", "cover"], missing_left, |at| at)?;
+        for node in &nodes {
+            // Without it, the library refuses missing values.
+            if let (None, Raw::Split { column, .. }) = (missing_left, node)
+                && let Some(needed) = trained.needed.get_mut(*column)
+            {
+                *needed = true;
             }
         }
-        trained.push(&nodes(&tree)?, &tree.path("left"))?;
+        trained.push(&nodes, &tree.path("left"))?;
     }
     Ok(trained)
-}
-
-fn nodes(tree: &Json<'_>) -> Result<Vec<Raw>> {
-    let columns = tree.field("feature")?.numbers()?;
-    let count = columns.len();
-    let thresholds = tree.column("threshold", count)?;
-    let left = tree.column("left", count)?;
-    let right = tree.column("right", count)?;
-    let values = tree.column("value", count)?;
-    let covers = tree.column("cover", count)?;
-    let missing_left = tree.maybe("missing_left").map(|_| tree.column("missing_left", count)).transpose()?;
-    Ok((0..count)
-        .map(|at| {
-            if columns[at] < 0.0 {
-                return Raw::Leaf { value: values[at], cover: covers[at] };
-            }
-            Raw::Split {
-                column: columns[at] as usize,
-                threshold: thresholds[at],
-                missing_left: missing_left.as_ref().is_some_and(|left| left[at] != 0.0),
-                left: left[at] as usize,
-                right: right[at] as usize,
-            }
-        })
-        .collect())
 }

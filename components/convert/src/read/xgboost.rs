@@ -4,7 +4,7 @@ use caudal_ensemble::{Link, Precision};
 
 use super::json::Json;
 use super::{Raw, Trained, below, check_columns};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 const LOGISTIC: [&str; 3] = ["binary:logistic", "binary:logitraw", "reg:logistic"];
 const IDENTITY: [&str; 4] = ["reg:squarederror", "reg:squaredlogerror", "reg:absoluteerror", "reg:pseudohubererror"];
@@ -87,13 +87,6 @@ fn check_rounds(learner: &Json<'_>, model: &Json<'_>, trees: usize) -> Result<()
 }
 
 fn nodes(tree: &Json<'_>) -> Result<Vec<Raw>> {
-    let left = tree.field("left_children")?.numbers()?;
-    let count = left.len();
-    let right = tree.column("right_children", count)?;
-    let columns = tree.column("split_indices", count)?;
-    let conditions = tree.column("split_conditions", count)?;
-    let default_left = tree.column("default_left", count)?;
-    let covers = tree.column("sum_hessian", count)?;
     if let Some(types) = tree.maybe("split_type")
         && types.numbers()?.iter().any(|kind| *kind != 0.0)
     {
@@ -102,21 +95,10 @@ fn nodes(tree: &Json<'_>) -> Result<Vec<Raw>> {
     if let Some(size) = tree.maybe("tree_param").and_then(|parameters| parameters.maybe("size_leaf_vector"))
         && size.number()? > 1.0
     {
-        return Err(Error::model(tree.path(""), "more than one output; train a model with one"));
+        return Err(size.error("more than one output; train a model with one"));
     }
-    Ok((0..count)
-        .map(|at| {
-            // A leaf's value is where a split has its condition.
-            if left[at] < 0.0 {
-                return Raw::Leaf { value: conditions[at], cover: covers[at] };
-            }
-            Raw::Split {
-                column: columns[at] as usize,
-                threshold: below(f64::from(conditions[at] as f32), Precision::F32),
-                missing_left: default_left[at] != 0.0,
-                left: left[at] as usize,
-                right: right[at] as usize,
-            }
-        })
-        .collect())
+    // A leaf's value is where a split has its condition.
+    let names =
+        ["split_indices", "split_conditions", "left_children", "right_children", "split_conditions", "sum_hessian"];
+    tree.nodes(names, Some("default_left"), |bound| below(f64::from(bound as f32), Precision::F32))
 }

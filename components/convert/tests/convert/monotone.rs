@@ -24,10 +24,10 @@ impl Tree {
     /// Adds a random part, and returns the position of its root.
     fn grow(&mut self, random: &mut ChaCha8Rng, depth: u32) -> i64 {
         let at = self.feature.len();
-        let is_leaf = depth == 0 || random.next_u32() % 5 == 0;
+        let is_leaf = depth == 0 || random.next_u32().is_multiple_of(5);
         self.feature.push(if is_leaf { -1 } else { i64::from(random.next_u32() % 2) });
         self.threshold.push(f64::from(random.next_u32() % 3));
-        self.missing_left.push(random.next_u32() % 2 == 0);
+        self.missing_left.push(random.next_u32().is_multiple_of(2));
         // Few values, rising, so that about half of the trees are monotone.
         self.value.push(at as f64 + f64::from(random.next_u32() % 8));
         self.left.push(-1);
