@@ -57,7 +57,7 @@ check_weights() {
 }
 
 names=("${NAMES[@]}")
-inputs=("$root"/{Cargo.toml,Cargo.lock,.cargo,wit,components/{build.sh,model,guest}})
+inputs=("$root"/{Cargo.toml,Cargo.lock,.cargo,wit,components/{build.sh,ensemble,guest,model}})
 stamp=$out/.built
 mode=all
 case "${1-}" in

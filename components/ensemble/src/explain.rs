@@ -1,8 +1,8 @@
 use alloc::vec::Vec;
 
 use crate::bytes::{FACT_BYTES, Model, number};
-use crate::predict::{Inputs, Threshold, goes_left};
-use crate::{FACTS_MAX, PATH_FACTS_MAX, Precision};
+use crate::predict::{Inputs, goes_left};
+use crate::{FACTS_MAX, PATH_FACTS_MAX};
 
 /// Nodes and weights of Gauss and Legendre's quadrature on 0..1, the half below 1/2; the other half mirrors it.
 /// 4 points integrate a polynomial up to degree 7 exactly, 16 up to degree 31.
@@ -61,10 +61,7 @@ impl Model<'_> {
         for (at, input) in inputs.iter().enumerate().take(self.linear.len() / 8) {
             sums.contributions[at] += self.linear_term(at, *input);
         }
-        match self.inputs() {
-            Precision::F32 => self.explain_trees::<f32>(&inputs, &mut sums),
-            Precision::F64 => self.explain_trees::<f64>(&inputs, &mut sums),
-        }
+        self.explain_trees(&inputs, &mut sums);
         let facts = self.facts.len() / FACT_BYTES;
         let base = sums.base / self.divisor;
         let mut contributions: Vec<_> = sums.contributions.iter().take(facts).map(|sum| sum / self.divisor).collect();
@@ -77,7 +74,7 @@ impl Model<'_> {
         Explanation { base, contributions }
     }
 
-    fn explain_trees<T: Threshold>(&self, inputs: &Inputs, sums: &mut Sums) {
+    fn explain_trees(&self, inputs: &Inputs, sums: &mut Sums) {
         let (mut first_split, mut first_leaf) = (0, 0);
         for size in self.sizes.as_chunks().0 {
             let size = usize::from(u16::from_le_bytes(*size));
@@ -89,7 +86,7 @@ impl Model<'_> {
                 sums.covers.push(before);
             }
             for leaf in 0..=size {
-                let steps = self.path::<T>(inputs, sums, (first_split, size, leaf));
+                let steps = self.path(inputs, sums, (first_split, size, leaf));
                 sums.add_leaf(steps, self.value(first_leaf + leaf));
             }
             first_split += size * self.split_bytes();
@@ -98,23 +95,18 @@ impl Model<'_> {
     }
 
     /// Follows the path to a leaf of the tree at a place; returns the number of facts on it.
-    fn path<T: Threshold>(
-        &self,
-        inputs: &Inputs,
-        sums: &mut Sums,
-        (mut at, mut rest, leaf): (usize, usize, usize),
-    ) -> usize {
+    fn path(&self, inputs: &Inputs, sums: &mut Sums, (mut at, mut rest, leaf): (usize, usize, usize)) -> usize {
         let (mut steps, mut first) = (0, 0);
         while rest > 0 {
-            let Some((threshold, fact, left)) = T::split(self.splits, at) else { break };
-            let left = usize::from(left & self.count_mask()).min(rest - 1);
+            let Some((threshold, fact, left)) = self.split(at) else { break };
+            let left = left.min(rest - 1);
             let cover = |from: usize, splits: usize| match (sums.covers.get(from), sums.covers.get(from + splits + 1)) {
                 (Some(before), Some(after)) => after - before,
                 _ => 0.0,
             };
             let (all, on_left) = (cover(first, rest), cover(first, left));
             let left_part = if all > 0.0 { on_left / all } else { 0.5 };
-            let follows_left = goes_left(T::of(inputs[usize::from(fact & 0x7f)]), threshold, fact);
+            let follows_left = goes_left(inputs[usize::from(fact & 0x7f)], threshold, fact);
             let is_left = leaf <= first + left;
             let (part, skipped) = if is_left { (left_part, 0) } else { (1.0 - left_part, left) };
             at += self.split_bytes() * (1 + skipped);

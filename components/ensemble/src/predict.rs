@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use caudal_model::curve::sigmoid;
 
 use crate::bytes::{CONDITION_BYTES, FACT_BYTES, Model, POINT_BYTES, number};
-use crate::flags::{HUNDREDTHS, REQUIRED, ZERO_IS_MISSING};
+use crate::flags::{HUNDREDTHS, REQUIRED, WIDE, ZERO_IS_MISSING};
 use crate::{FACTS_MAX, LINEAR_INPUT_MAX, Precision};
 
 /// The largest magnitude that counts as zero, LightGBM's `kZeroThreshold`.
@@ -21,34 +21,8 @@ pub enum Outcome {
     Abstained(u16),
 }
 
-/// A threshold: a number as precise as the inputs.
-pub(crate) trait Threshold: Copy + PartialOrd {
-    fn of(input: f64) -> Self;
-    /// The threshold of a split, its fact and direction, and the number of splits on the left in at most two bytes.
-    fn split(splits: &[u8], at: usize) -> Option<(Self, u8, u16)>;
-}
-
-macro_rules! threshold {
-    ($type:ty, $bytes:literal) => {
-        impl Threshold for $type {
-            fn of(input: f64) -> Self {
-                input as Self
-            }
-
-            fn split(splits: &[u8], at: usize) -> Option<(Self, u8, u16)> {
-                let split: &[u8; $bytes + 3] = splits.get(at..at.wrapping_add($bytes + 3))?.try_into().ok()?;
-                let threshold = *split.first_chunk()?;
-                Some((
-                    Self::from_le_bytes(threshold),
-                    split[$bytes],
-                    u16::from_le_bytes([split[$bytes + 1], split[$bytes + 2]]),
-                ))
-            }
-        }
-    };
-}
-threshold!(f32, 4);
-threshold!(f64, 8);
+/// A split: its threshold, its fact and the direction of a missing value, and the number of splits on its left.
+pub(crate) type Split = (f64, u8, usize);
 
 impl Model<'_> {
     /// Scores one request: its values in the order of the facts.
@@ -105,10 +79,7 @@ impl Model<'_> {
         for (at, input) in inputs.iter().enumerate().take(self.linear.len() / 8) {
             sum = self.sum().round(sum + self.linear_term(at, *input));
         }
-        sum = match self.inputs() {
-            Precision::F32 => self.add_trees::<f32>(&inputs.map(f32::of), sum),
-            Precision::F64 => self.add_trees::<f64>(inputs, sum),
-        };
+        sum = self.add_trees(inputs, sum);
         self.sum().round(sum / self.divisor)
     }
 
@@ -120,15 +91,14 @@ impl Model<'_> {
     }
 
     /// Adds the leaf of each tree, in the order of the trees, as the training library does.
-    fn add_trees<T: Threshold>(&self, inputs: &[T; FACTS_MAX], mut sum: f64) -> f64 {
-        let (bytes, mask) = (self.split_bytes(), self.count_mask());
+    fn add_trees(&self, inputs: &Inputs, mut sum: f64) -> f64 {
+        let bytes = self.split_bytes();
         let (mut first_split, mut first_leaf) = (0, 0);
         for size in self.sizes.as_chunks().0 {
             let size = usize::from(u16::from_le_bytes(*size));
             let (mut at, mut leaf, mut rest) = (first_split, first_leaf, size);
             while rest > 0 {
-                let Some((threshold, fact, left)) = T::split(self.splits, at) else { break };
-                let left = usize::from(left & mask);
+                let Some((threshold, fact, left)) = self.split(at) else { break };
                 let goes_right = usize::from(!goes_left(inputs[usize::from(fact & 0x7f)], threshold, fact));
                 // Without a branch, which a processor would mispredict half of the time.
                 let skipped = left & goes_right.wrapping_neg();
@@ -144,9 +114,22 @@ impl Model<'_> {
         sum
     }
 
-    /// What to keep of the two bytes at a split's count.
-    pub(crate) const fn count_mask(&self) -> u16 {
-        if self.flags & crate::flags::WIDE == 0 { 0xff } else { 0xffff }
+    /// The split at an offset. With counts of one byte, the byte after it is read and ignored.
+    #[inline(always)]
+    pub(crate) fn split(&self, at: usize) -> Option<Split> {
+        let (threshold, rest) = match self.inputs() {
+            Precision::F32 => {
+                let (threshold, rest) = self.splits.get(at..)?.split_first_chunk()?;
+                (f32::from_le_bytes(*threshold).into(), rest)
+            }
+            Precision::F64 => {
+                let (threshold, rest) = self.splits.get(at..)?.split_first_chunk()?;
+                (f64::from_le_bytes(*threshold), rest)
+            }
+        };
+        let [fact, low, high] = *rest.first_chunk()?;
+        let high = if self.flags & WIDE == 0 { 0 } else { high };
+        Some((threshold, fact, usize::from(u16::from_le_bytes([low, high]))))
     }
 
     /// Nondecreasing in the predictor, to the last bit.
@@ -176,8 +159,6 @@ impl Model<'_> {
 }
 
 /// A missing value, NaN, goes where bit 7 of `fact` says.
-pub(crate) fn goes_left<T: Threshold>(input: T, threshold: T, fact: u8) -> bool {
-    #[expect(clippy::eq_op, reason = "only NaN differs from itself, and a comparison is faster than a call")]
-    let is_missing = input != input;
-    (input <= threshold) | (is_missing & (fact & 0x80 != 0))
+pub(crate) fn goes_left(input: f64, threshold: f64, fact: u8) -> bool {
+    (input <= threshold) | (input.is_nan() & (fact & 0x80 != 0))
 }
