@@ -1,6 +1,7 @@
 //! Builds of models of all formats.
 
 mod common;
+mod errors;
 mod libraries;
 mod monotone;
 mod mutations;
