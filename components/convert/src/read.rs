@@ -57,13 +57,14 @@ impl Default for Trained {
 /// Recognises and reads a model. Returns the name of its format as well.
 pub(crate) fn read(model: &[u8]) -> Result<(&'static str, Trained)> {
     let text = std::str::from_utf8(model).ok().map(|text| text.trim_start_matches('\u{feff}'));
-    let (format, trained) = match text {
+    let (format, mut trained) = match text {
         Some(text) if text.trim_start().starts_with('{') => json::read(text)?,
         Some(text) if text.lines().next() == Some(lightgbm::FIRST) => ("LightGBM", lightgbm::read(text)?),
         Some(text) if scorecard::is_scorecard(text) => ("scorecard", scorecard::read(text)?),
         _ => ("ONNX", onnx::read(model).unwrap_or_else(|| Err(unknown()))?),
     };
     check_columns(trained.columns)?;
+    trained.base = trained.sum.round(trained.base);
     Ok((format, trained))
 }
 

@@ -112,6 +112,9 @@ impl Ensemble {
         bytes.push(byte("bytes in the version", self.version.len())?);
         bytes.push(byte("bytes in the summary", self.summary.len())?);
         within("the base", self.base)?;
+        if !(1.0..=VALUE_MAX).contains(&self.divisor) {
+            return Err(Unfit(format!("the divisor is {}, and it must be 1 to {VALUE_MAX:e}", self.divisor)));
+        }
         bytes.extend(self.base.to_le_bytes());
         bytes.extend(self.divisor.to_le_bytes());
         for fact in &self.facts {

@@ -10,8 +10,10 @@ use crate::error::{Error, Result};
 
 /// The operators that are read.
 const MODELS: [&str; 4] = ["TreeEnsembleRegressor", "TreeEnsembleClassifier", "LinearRegressor", "LinearClassifier"];
-/// Operators around one of those that leave the score as it is.
-const AROUND: [&str; 7] = ["Cast", "Identity", "ZipMap", "Normalizer", "ArrayFeatureExtractor", "Concat", "Reshape"];
+/// Operators between the input and one of those, if they cast to a number with a fraction.
+const BEFORE: [&str; 2] = ["Cast", "Identity"];
+/// Operators on its output that leave the score as it is.
+const AFTER: [&str; 4] = ["Cast", "Identity", "ZipMap", "Normalizer"];
 /// Element types of tensors.
 const FLOAT: i32 = 1;
 const DOUBLE: i32 = 11;
@@ -92,38 +94,42 @@ impl GraphProto {
             let problem = format!("the graph must have exactly one of {}", MODELS.join(", "));
             return Err(Error::model("graph.node", problem));
         };
-        let is_known = |node: &NodeProto| [&MODELS[..], &AROUND].concat().contains(&node.op_type.as_str());
-        if let Some(other) = self.node.iter().find(|node| !is_known(node)) {
-            let supported = [&MODELS[..], &AROUND].concat().join(", ");
-            let problem = format!("the operator {} is not supported; those that are: {supported}", other.op_type);
-            return Err(Error::model("graph.node", problem));
-        }
+        self.check_around(node)?;
         let attributes = Attributes {
             operator: &node.op_type,
             all: node.attribute.iter().map(|attribute| (attribute.name.as_str(), attribute)).collect(),
         };
-        let names = self.names(node);
-        let mut trained =
-            if node.op_type.starts_with("Tree") { attributes.trees(names.len())? } else { attributes.linear()? };
-        if names.len() == trained.columns {
-            trained.names = names;
-        }
-        Ok(trained)
+        if node.op_type.starts_with("Tree") { attributes.trees() } else { attributes.linear() }
     }
 
-    /// Names of the columns, if each is an input of its own.
-    fn names(&self, node: &NodeProto) -> Vec<String> {
-        let source = |name: &String| self.node.iter().find(|node| node.output.contains(name));
-        let mut at = node;
+    /// Every operator must leave columns and score as they are.
+    fn check_around(&self, model: &NodeProto) -> Result<()> {
+        let mut before = Vec::new();
+        let mut input = model.input.first();
         // Bounded, because a malformed graph may be a circle.
-        for _ in 0..self.node.len() {
-            match at.input.first().and_then(source) {
-                Some(concat) if concat.op_type == "Concat" => return concat.input.clone(),
-                Some(before) => at = before,
-                None => break,
+        while let Some(node) = self.node.iter().find(|node| input.is_some_and(|input| node.output.contains(input)))
+            && before.len() < self.node.len()
+        {
+            before.push(node);
+            input = node.input.first();
+        }
+        for node in self.node.iter().filter(|node| !std::ptr::eq(*node, model)) {
+            let operator = node.op_type.as_str();
+            let is_before = before.iter().any(|other| std::ptr::eq(*other, node));
+            let is_exact = |to: i64| to == i64::from(FLOAT) || to == i64::from(DOUBLE);
+            let casts = node.attribute.iter().filter(|attribute| attribute.name == "to");
+            let supported = if is_before { &BEFORE[..] } else { &AFTER };
+            if !supported.contains(&operator) || (is_before && !casts.clone().all(|to| is_exact(to.i))) {
+                let place = if is_before { "before" } else { "after" };
+                let supported = supported.join(", ");
+                let problem = format!(
+                    "the operator {operator} is not supported {place} the model; those that are: {supported}; convert the \
+                     model without what prepares its columns"
+                );
+                return Err(Error::model("graph.node", problem));
             }
         }
-        Vec::new()
+        Ok(())
     }
 }
 
@@ -209,7 +215,7 @@ impl<'a> Attributes<'a> {
         })
     }
 
-    fn trees(&self, names: usize) -> Result<Trained> {
+    fn trees(&self) -> Result<Trained> {
         let classes = self.operator == "TreeEnsembleClassifier";
         if classes {
             self.check_classes("classlabels_int64s")?;
@@ -238,8 +244,8 @@ impl<'a> Attributes<'a> {
             positions.entry(*tree).or_default().push(at);
         }
         let mut trained = Trained {
-            columns: last.map_or(0, |last| last.saturating_add(1)).max(names).max(1),
-            has_more_columns: names == 0,
+            columns: last.map_or(0, |last| last.saturating_add(1)).max(1),
+            has_more_columns: true,
             inputs,
             sum,
             // A classifier may have a base for each class.
@@ -260,27 +266,29 @@ impl<'a> Attributes<'a> {
             let places: HashMap<_, _> = positions.iter().enumerate().map(|(place, at)| (ids[*at], place)).collect();
             let place = |id: i64| places.get(&id).copied().unwrap_or(usize::MAX);
             let node = |at: &usize| {
-                let (yes, no) = (place(on_true[*at]), place(on_false[*at]));
-                let tracks_true = tracks.get(*at) == Some(&1);
-                // Not: a value up to the threshold goes to the side of false.
-                let (threshold, swap) = match modes[*at].as_slice() {
+                let threshold = match modes[*at].as_slice() {
                     b"LEAF" => {
                         let value = weights.get(&(*tree, ids[*at])).copied().unwrap_or_default();
                         // Converters that do not know how often a node is reached write 1 or nothing.
                         return Ok(Raw::Leaf { value, cover: hits.get(*at).copied().unwrap_or(1.0) });
                     }
-                    b"BRANCH_LEQ" => (thresholds[*at], false),
-                    b"BRANCH_LT" => (below(thresholds[*at], inputs), false),
-                    b"BRANCH_GTE" => (below(thresholds[*at], inputs), true),
-                    b"BRANCH_GT" => (thresholds[*at], true),
+                    b"BRANCH_LEQ" => thresholds[*at],
+                    b"BRANCH_LT" => below(thresholds[*at], inputs),
                     other => {
-                        let problem =
-                            format!("{} is not supported; use a numeric split", String::from_utf8_lossy(other));
+                        let problem = format!(
+                            "{} is not supported; BRANCH_LEQ and BRANCH_LT are",
+                            String::from_utf8_lossy(other)
+                        );
                         return Err(self.error(&format!("nodes_modes[{at}]"), problem));
                     }
                 };
-                let (left, right) = if swap { (no, yes) } else { (yes, no) };
-                Ok(Raw::Split { column: column(*at), threshold, missing_left: tracks_true != swap, left, right })
+                Ok(Raw::Split {
+                    column: column(*at),
+                    threshold,
+                    missing_left: tracks.get(*at) == Some(&1),
+                    left: place(on_true[*at]),
+                    right: place(on_false[*at]),
+                })
             };
             let nodes = positions.iter().map(node).collect::<Result<Vec<_>>>()?;
             trained.push(&nodes, &format!("{}, tree {tree}", self.operator))?;
