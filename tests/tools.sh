@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Installs the tools of the JavaScript tests, unless they are there already.
+# Installs the tools of tests, unless they are there already.
 #
 #   tests/tools.sh node       Node 18 or newer, with npm
 #   tests/tools.sh packages   the above, and the packages of tests/package.json
 #   tests/tools.sh browser    the above, and Chromium
 #   tests/tools.sh wrk        the load generator of the benchmarks
 #   tests/tools.sh nats       the server of NATS
+#   tests/tools.sh python     Python, with what its environments need
 #
 # As root on Debian it installs everything; elsewhere it prints the command to run.
 set -euo pipefail
@@ -19,7 +20,7 @@ die() { printf 'tests: %s\n' "$*" >&2; exit 1; }
 install() {
     (($# > 0)) || return 0
     local line="apt-get install $*"
-    [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null || die "some tests need Node and Chromium: run '$line' as root."
+    [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null || die "some tests need more than is here: run '$line' as root."
     printf 'tests: %s\n' "$line" >&2
     apt-get update >/dev/null 2>&1 || true
     DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >/dev/null ||
@@ -54,6 +55,7 @@ case ${1:-} in
     packages) install_packages ;;
     browser) install_browser ;;
     wrk) install wrk ;;
+    python) python3 -c 'import ensurepip, venv' 2>/dev/null || install python3 python3-venv ;;
     nats) command -v nats-server >/dev/null || install nats-server ;;
-    *) die "say 'node', 'packages', 'browser', 'wrk' or 'nats'." ;;
+    *) die "say 'node', 'packages', 'browser', 'wrk', 'nats' or 'python'." ;;
 esac
