@@ -11,6 +11,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 CAUDAL=$(realpath "$1")
 tools=${XDG_CACHE_HOME:-$HOME/.cache}/caudal/python-$(sha256sum "$here/requirements.txt" | head -c 16)
 readonly here tools
+# Threads that wait busily make a busy machine slower.
+export OMP_WAIT_POLICY=passive
 export CAUDAL PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 
 "$here/../tools.sh" node

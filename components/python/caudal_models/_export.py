@@ -115,13 +115,13 @@ def _features(
             if money is None:
                 raise ModelError(f"column '{column}' is money: say money='MXN' if it is in pesos, or money='centavos'")
             feature["unit"] = money
-        has_missing, accepts = bool((rows[:, place] != rows[:, place]).any()), one.accepts_missing(place)
-        if has_missing and not accepts:
+        has_missing = bool((rows[:, place] != rows[:, place]).any())
+        if has_missing and not one.accepts_missing:
             raise ModelError(
                 f"column '{column}' has missing values, which the model does not take: fit it on such rows"
             )
         must = not has_missing if required is None else column in required
-        made.append({**feature, "required": must or not accepts})
+        made.append({**feature, "required": must or not one.accepts_missing})
     return made
 
 

@@ -29,8 +29,7 @@ class Fitted:
     save: Callable[[Path, list[str]], Any]
     # The library's own predictions, of fraud if the model has classes.
     scores: Callable[[Any], Any]
-    # Whether the model scores a row without the value of a column.
-    accepts_missing: Callable[[int], bool] = lambda place: True
+    accepts_missing: bool = True
 
 
 def fitted(model: Any) -> Fitted:
@@ -112,5 +111,5 @@ def _scikit_learn(model: Any) -> Fitted:
 
     names = getattr(model, "feature_names_in_", None)
     names = None if names is None else list(names)
-    accepts = lambda place: _sklearn.accepts_missing(model, place)  # noqa: E731
+    accepts = type(model).__name__ in _sklearn.ACCEPT_MISSING
     return Fitted("sklearn", names, model.n_features_in_, "model.json", save, scores, accepts)

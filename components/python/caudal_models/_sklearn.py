@@ -10,6 +10,7 @@ from ._errors import ModelError
 BOOSTED = ("GradientBoostingClassifier", "GradientBoostingRegressor")
 HISTOGRAM = ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor")
 FORESTS = ("RandomForestClassifier", "RandomForestRegressor")
+ACCEPT_MISSING = (*HISTOGRAM, *FORESTS)
 SUPPORTED = (*BOOSTED, *HISTOGRAM, *FORESTS, "LogisticRegression")
 
 
@@ -53,16 +54,6 @@ def document(model: Any) -> dict[str, Any]:
     return made
 
 
-def accepts_missing(model: Any, place: int) -> bool:
-    """Whether the model scores a row without the value of this column."""
-    name = type(model).__name__
-    if name in FORESTS:
-        # Only where it was fitted with some.
-        mask = getattr(model.estimators_[0], "_missing_values_in_feature_mask", None)
-        return mask is not None and bool(mask[place])
-    return name in HISTOGRAM
-
-
 def _boosted(model: Any) -> dict[str, Any]:
     import numpy
 
@@ -85,10 +76,8 @@ def _histogram(model: Any) -> dict[str, Any]:
     for (one,) in model._predictors:
         nodes = one.nodes
         leaf = nodes["is_leaf"] != 0
-        # An infinite threshold parts missing values from all others.
-        threshold = nodes["num_threshold"].clip(-sys.float_info.max, sys.float_info.max)
         left, right = nodes["left"].astype(int), nodes["right"].astype(int)
-        split = (nodes["feature_idx"], threshold, left, right, nodes["missing_go_to_left"])
+        split = (nodes["feature_idx"], nodes["num_threshold"], left, right, nodes["missing_go_to_left"])
         trees.append(_nodes(leaf, *split, nodes["value"], nodes["count"]))
     return {"base": float(model._baseline_prediction.ravel()[0]), "trees": trees}
 
@@ -108,7 +97,8 @@ def _nodes(
 
     return {
         "feature": numpy.where(leaf, -1, feature).tolist(),
-        "threshold": numpy.where(leaf, 0.0, threshold).tolist(),
+        # An infinite threshold parts missing values from all others.
+        "threshold": numpy.where(leaf, 0.0, threshold.clip(-sys.float_info.max, sys.float_info.max)).tolist(),
         "left": numpy.where(leaf, -1, left).tolist(),
         "right": numpy.where(leaf, -1, right).tolist(),
         "missing_left": (missing_left != 0).tolist(),
