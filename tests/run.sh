@@ -99,6 +99,7 @@ steps_test() {
     # shellcheck disable=SC2046
     counted "${tests[@]}" --lib --bins $(basename --multiple --suffix .rs components/{model,train}/tests/*.rs | sed 's/^/--test /')
     counted supply
+    single "exported models score as in Python" tests/python/run.sh "$CAUDAL"
     single "the contract holds" tests/contract/schemathesis.sh "$CAUDAL" 200
     for name in tests/{parity,edge,web,oidc}/*.test.mjs; do [[ $name == */browser.* ]] || files "$name"; done
     # Alone, because the gate limits the time that a component takes.

@@ -4,20 +4,11 @@
 //   node tests/python/rows.mjs ROWS [SEED]
 
 import { riskFacts } from "../../host/web/bank/facts.js";
-import { chanceFrom, Customer, FRAUDS, KINDS } from "../web/customers.mjs";
+import { Customer, chanceFrom, FRAUDS, KINDS } from "../web/customers.mjs";
 
-const FACTS = [
-  "amount",
-  "is_new_beneficiary",
-  "hour_of_day",
-  "num_past_transactions",
-  "avg_transaction_amount",
-  "max_transaction_amount",
-  "num_transactions_to_beneficiary",
-  "is_new_device",
-  "geolocation_changed",
-  "beneficiary_saved_minutes",
-];
+const FACTS =
+  "amount,is_new_beneficiary,hour_of_day,num_past_transactions,avg_transaction_amount,max_transaction_amount," +
+  "num_transactions_to_beneficiary,is_new_device,geolocation_changed,beneficiary_saved_minutes";
 const MONTHS = 18;
 /** Share of months that end with a staged fraud: many more than in life, so that few rows suffice for training. */
 const DEFRAUDED = 0.5;
@@ -50,11 +41,10 @@ function* payments(seed) {
   }
 }
 
-let left = Number(process.argv[2]);
-const lines = [[...FACTS, "fraud"].join(",")];
-for (const [facts, isFraud] of payments(Number(process.argv[3] ?? 1))) {
-  if (left === 0) break;
-  left -= 1;
-  lines.push([...FACTS.map((name) => cell(facts[name])), cell(isFraud)].join(","));
+const [, , count, seed = "1"] = process.argv;
+const lines = [`${FACTS},fraud`];
+for (const [facts, isFraud] of payments(Number(seed))) {
+  if (lines.length > Number(count)) break;
+  lines.push([...FACTS.split(",").map((name) => cell(facts[name])), cell(isFraud)].join(","));
 }
 process.stdout.write(`${lines.join("\n")}\n`);

@@ -5,7 +5,7 @@ a component of the folder with the command `caudal`.
 """
 
 from ._command import build, monotone_constraints
-from ._errors import ModelError
 from ._export import export
+from ._frame import ModelError
 
 __all__ = ["ModelError", "build", "export", "monotone_constraints"]

@@ -6,53 +6,43 @@ import difflib
 import json
 import os
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ._errors import ModelError
+from ._frame import ModelError
 
 DIRECTIONS = {"rises": 1, "falls": -1, "free": 0}
 MODEL_FILES = ("model.json", "model.txt")
 MAP_FILE = "map.toml"
 
 
-def _run(caudal: str | os.PathLike[str], *arguments: str) -> str:
-    words = [os.fspath(caudal), *arguments]
+def _run(*words: str | os.PathLike[str]) -> str:
     try:
-        done = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", check=False)
+        done = subprocess.run(words, capture_output=True, text=True, encoding="utf-8")
     except OSError as error:
-        raise ModelError(
-            f"cannot run '{words[0]}' ({error.strerror}): give its path, as in caudal='target/debug/caudal'"
-        ) from error
+        raise ModelError(f"cannot run '{words[0]}' ({error.strerror}): give its path with caudal=...")
     if done.returncode != 0:
-        raise ModelError(f"`{' '.join(words)}` failed:\n{(done.stderr or done.stdout).strip()}")
+        raise ModelError(f"`{' '.join(map(str, words))}` failed:\n{(done.stderr or done.stdout).strip()}")
     return done.stdout
 
 
 def facts_of(
-    columns: Iterable[str], facts: Mapping[str, str] | None, caudal: str | os.PathLike[str]
+    columns: Sequence[str], facts: Mapping[str, str] | None, caudal: str | os.PathLike[str]
 ) -> list[dict[str, Any]]:
     """The fact behind each column, as the catalogue describes it."""
     catalogue = {fact["name"]: fact for fact in json.loads(_run(caudal, "models", "facts", "--json"))}
-    columns, facts = list(columns), facts or {}
-    for column in facts:
-        if column not in columns:
-            raise ModelError(
-                f"facts names '{column}', which is no column of the model; its columns: {', '.join(columns)}"
-            )
-    found = []
-    for column in columns:
-        name = facts.get(column, column)
+    names = {**dict(zip(columns, columns)), **(facts or {})}
+    for column in names.keys() - columns:
+        raise ModelError(f"facts names '{column}', which is no column of the model: {', '.join(columns)}")
+    for column, name in names.items():
         if name not in catalogue:
-            near = difflib.get_close_matches(name, catalogue, n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
+            near = "".join(f"; did you mean '{it}'" for it in difflib.get_close_matches(name, catalogue, n=1))
             raise ModelError(
-                f"column '{column}': Caudal has no fact '{name}'{hint} Name one with facts={{'{column}': ...}}; "
+                f"column '{column}': Caudal has no fact '{name}'{near}. Name one with facts={{'{column}': ...}}; "
                 "`caudal models facts` lists them"
             )
-        found.append(catalogue[name])
-    return found
+    return [catalogue[names[column]] for column in columns]
 
 
 def monotone_constraints(
@@ -63,7 +53,7 @@ def monotone_constraints(
     XGBoost and LightGBM take it as `monotone_constraints`, scikit-learn as `monotonic_cst`. `facts` names the fact of
     each column that is not called like one.
     """
-    return tuple(DIRECTIONS[fact["direction"]] for fact in facts_of(columns, facts, caudal))
+    return tuple(DIRECTIONS[fact["direction"]] for fact in facts_of(list(columns), facts, caudal))
 
 
 def build(folder: str | os.PathLike[str], caudal: str | os.PathLike[str] = "caudal") -> Path:
@@ -73,5 +63,5 @@ def build(folder: str | os.PathLike[str], caudal: str | os.PathLike[str] = "caud
     if model is None:
         raise ModelError(f"{folder} has no {' or '.join(MODEL_FILES)}: call export(model, frame, folder, ...) first")
     component = folder / f"{folder.resolve().name}.wasm"
-    _run(caudal, "models", "build", "--from", str(model), "--facts", str(folder / MAP_FILE), "-o", str(component))
+    _run(caudal, "models", "build", "--from", model, "--facts", folder / MAP_FILE, "-o", component)
     return component

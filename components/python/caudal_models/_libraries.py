@@ -1,4 +1,4 @@
-"""What differs between the libraries: columns, file, prediction."""
+"""What differs between the libraries: columns, file, prediction. `caudal models build` refuses what it cannot read."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from . import _sklearn
-from ._errors import ModelError
-
-CATEGORIES = "the model splits by category, which cannot be exported: encode categories as numbers"
+from ._frame import ModelError
 
 
 @dataclass
@@ -26,7 +23,8 @@ class Fitted:
     names: list[str] | None
     width: int
     file: str
-    save: Callable[[Path, list[str]], Any]
+    # The library's own file, with these names of columns.
+    text: Callable[[list[str]], str]
     # The library's own predictions, of fraud if the model has classes.
     scores: Callable[[Any], Any]
     accepts_missing: bool = True
@@ -51,57 +49,36 @@ def _xgboost(model: Any) -> Fitted:
             raise ModelError(f"the model takes {model.missing} for a missing value: fit it with NaN there instead")
         booster = model.get_booster()
         # The classifier itself predicts with the best trees only.
-        if model.early_stopping_rounds:
-            booster = booster[: model.best_iteration + 1]
-    learner = json.loads(booster.save_config())["learner"]
-    kind = learner["learner_train_param"]["booster"]
-    if kind != "gbtree":
-        raise ModelError(f"booster='{kind}' cannot be exported: fit with booster='gbtree'")
-    if any(int(learner["learner_model_param"].get(it, 1)) > 1 for it in ("num_class", "num_target")):
-        raise ModelError("the model has more than one output: fit with objective='binary:logistic'")
-    if "c" in (booster.feature_types or []):
-        raise ModelError(CATEGORIES)
+        best = getattr(model, "best_iteration", None)
+        booster = booster if best is None else booster[: best + 1]
 
-    def save(path: Path, names: list[str]) -> None:
+    def text(names: list[str]) -> str:
         named = booster.copy()
         named.feature_names = names
-        named.save_model(str(path))
+        return named.save_raw("json").decode()
 
     def scores(rows: Any) -> Any:
-        return booster.predict(xgboost.DMatrix(rows, feature_names=booster.feature_names))
+        names, types = booster.feature_names, booster.feature_types
+        return booster.predict(xgboost.DMatrix(rows, feature_names=names, feature_types=types))
 
-    return Fitted("xgboost", booster.feature_names, booster.num_features(), "model.json", save, scores)
+    return Fitted("xgboost", booster.feature_names, booster.num_features(), "model.json", text, scores)
 
 
 def _lightgbm(model: Any) -> Fitted:
     booster = getattr(model, "booster_", model)
-    if booster.num_model_per_iteration() != 1:
-        raise ModelError("the model has more than one output: fit with objective='binary'")
-    text = booster.model_to_string()
-    for line, problem in (
-        ("num_cat=[1-9]", CATEGORIES),
-        ("is_linear=1", "leaves with linear models cannot be exported: fit with linear_tree=False"),
-        ("average_output", "boosting='rf' cannot be exported: fit with boosting='gbdt'"),
-    ):
-        if re.search(f"^{line}", text, re.MULTILINE):
-            raise ModelError(problem)
     names = booster.feature_name()
     unnamed = names == [f"Column_{place}" for place in range(len(names))]
 
-    def save(path: Path, names: list[str]) -> None:
+    def text(names: list[str]) -> str:
         line = "feature_names=" + " ".join(names)
-        named = re.sub("^feature_names=.*$", lambda _: line, text, count=1, flags=re.MULTILINE)
-        path.write_text(named, encoding="utf-8")
+        return re.sub("(?m)^feature_names=.*$", lambda _: line, booster.model_to_string(), count=1)
 
-    return Fitted("lightgbm", None if unnamed else names, len(names), "model.txt", save, booster.predict)
+    return Fitted("lightgbm", None if unnamed else names, len(names), "model.txt", text, booster.predict)
 
 
 def _scikit_learn(model: Any) -> Fitted:
     model = _sklearn.unwrap(model)
     document = _sklearn.document(model)
-
-    def save(path: Path, names: list[str]) -> None:
-        path.write_text(json.dumps({**document, "features": names}, allow_nan=False), encoding="utf-8")
 
     def scores(rows: Any) -> Any:
         with warnings.catch_warnings():
@@ -109,7 +86,9 @@ def _scikit_learn(model: Any) -> Fitted:
             warnings.simplefilter("ignore", UserWarning)
             return model.predict_proba(rows)[:, 1] if hasattr(model, "classes_") else model.predict(rows)
 
-    names = getattr(model, "feature_names_in_", None)
-    names = None if names is None else list(names)
+    def text(names: list[str]) -> str:
+        return json.dumps({**document, "features": names}, allow_nan=False)
+
+    names = list(getattr(model, "feature_names_in_", ())) or None
     accepts = type(model).__name__ in _sklearn.ACCEPT_MISSING
-    return Fitted("sklearn", names, model.n_features_in_, "model.json", save, scores, accepts)
+    return Fitted("sklearn", names, model.n_features_in_, "model.json", text, scores, accepts)

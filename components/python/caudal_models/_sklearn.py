@@ -1,17 +1,17 @@
-"""Models of scikit-learn, in Caudal's own format."""
+"""Models of scikit-learn, 1.3 or newer, in Caudal's own format."""
 
 from __future__ import annotations
 
 import sys
 from typing import Any
 
-from ._errors import ModelError
+from ._frame import ModelError
 
 BOOSTED = ("GradientBoostingClassifier", "GradientBoostingRegressor")
 HISTOGRAM = ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor")
 FORESTS = ("RandomForestClassifier", "RandomForestRegressor")
-ACCEPT_MISSING = (*HISTOGRAM, *FORESTS)
 SUPPORTED = (*BOOSTED, *HISTOGRAM, *FORESTS, "LogisticRegression")
+ACCEPT_MISSING = (*HISTOGRAM, *FORESTS)
 
 
 def unwrap(model: Any) -> Any:
@@ -20,10 +20,7 @@ def unwrap(model: Any) -> Any:
         return model
     for name, step in model.steps[:-1]:
         if step not in (None, "passthrough"):
-            raise ModelError(
-                f"step '{name}' of the pipeline ({type(step).__name__}) changes its input, and a component does not "
-                "contain it: fit the last step on the columns themselves"
-            )
+            raise ModelError(f"step '{name}' of the pipeline changes its input: fit the last one without it")
     return model.steps[-1][1]
 
 
@@ -36,9 +33,7 @@ def document(model: Any) -> dict[str, Any]:
         raise ModelError(f"{name} is not fitted: call fit first")
     classes = getattr(model, "classes_", (0, 1))
     if len(classes) != 2 or getattr(model, "n_outputs_", 1) != 1:
-        raise ModelError(
-            f"{name} must be fitted on one column with two classes, fraud last; it has {len(classes)} classes"
-        )
+        raise ModelError(f"{name} has {len(classes)} classes: fit it on one column with two, fraud last")
     link = "logistic" if hasattr(model, "classes_") else "identity"
     made = {"format": "caudal-model-1", "inputs": "f64", "sum": "f64", "base": 0.0, "link": link, "trees": []}
     if name in BOOSTED:
@@ -72,36 +67,28 @@ def _histogram(model: Any) -> dict[str, Any]:
         raise ModelError(f"loss='{model.loss}' predicts on a logarithmic scale: fit with loss='squared_error'")
     if model.is_categorical_ is not None:
         raise ModelError("the model has columns of categories, which cannot be exported: encode categories as numbers")
-    trees = []
-    for (one,) in model._predictors:
-        nodes = one.nodes
-        leaf = nodes["is_leaf"] != 0
-        left, right = nodes["left"].astype(int), nodes["right"].astype(int)
-        split = (nodes["feature_idx"], nodes["num_threshold"], left, right, nodes["missing_go_to_left"])
-        trees.append(_nodes(leaf, *split, nodes["value"], nodes["count"]))
+    names = ("is_leaf", "feature_idx", "num_threshold", "left", "right", "missing_go_to_left", "value", "count")
+    trees = [_nodes(*(one.nodes[name] for name in names)) for (one,) in model._predictors]
     return {"base": float(model._baseline_prediction.ravel()[0]), "trees": trees}
 
 
 def _tree(tree: Any, value: Any) -> dict[str, Any]:
-    left, right = tree.children_left, tree.children_right
-    if not hasattr(tree, "missing_go_to_left"):
-        raise ModelError("scikit-learn is older than 1.3, whose trees are others: install a newer one and fit again")
-    split = (tree.feature, tree.threshold, left, right, tree.missing_go_to_left)
-    return _nodes(left < 0, *split, value, tree.weighted_n_node_samples)
+    left = tree.children_left
+    split = (left < 0, tree.feature, tree.threshold, left, tree.children_right, tree.missing_go_to_left)
+    return _nodes(*split, value, tree.weighted_n_node_samples)
 
 
-def _nodes(
-    leaf: Any, feature: Any, threshold: Any, left: Any, right: Any, missing_left: Any, value: Any, cover: Any
-) -> dict[str, Any]:
-    import numpy
+def _nodes(*arrays: Any) -> dict[str, Any]:
+    from numpy import where
 
+    leaf, feature, threshold, left, right, missing_left, value, cover = arrays
+    # An infinite threshold parts missing values from all others.
+    threshold = threshold.clip(-sys.float_info.max, sys.float_info.max)
+    inner = {"feature": feature, "left": left.astype(int), "right": right.astype(int)}
     return {
-        "feature": numpy.where(leaf, -1, feature).tolist(),
-        # An infinite threshold parts missing values from all others.
-        "threshold": numpy.where(leaf, 0.0, threshold.clip(-sys.float_info.max, sys.float_info.max)).tolist(),
-        "left": numpy.where(leaf, -1, left).tolist(),
-        "right": numpy.where(leaf, -1, right).tolist(),
+        **{name: where(leaf, -1, it).tolist() for name, it in inner.items()},
+        "threshold": where(leaf, 0.0, threshold).tolist(),
         "missing_left": (missing_left != 0).tolist(),
-        "value": numpy.where(leaf, value, 0.0).tolist(),
+        "value": where(leaf, value, 0.0).tolist(),
         "cover": cover.tolist(),
     }
