@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-STAND_IN = Path(__file__).parent / "stand_in.py"
+CAUDAL = os.environ["CAUDAL"]
 CHANCE = np.random.default_rng(1)
 FRAME = pd.DataFrame(
     {
@@ -41,7 +41,7 @@ class Package(unittest.TestCase):
     def export(self, model=None, frame=FRAME, **options):
         usual = {"version": "3.0.0", "summary": 'Has "marks".', "facts": {"pesos": "amount"}, "money": "MXN"}
         return export(
-            self.model if model is None else model, frame, self.folder, **{**usual, "caudal": STAND_IN, **options}
+            self.model if model is None else model, frame, self.folder, **{**usual, "caudal": CAUDAL, **options}
         )
 
     def read(self, name):
@@ -50,7 +50,7 @@ class Package(unittest.TestCase):
     def test_the_folder_and_its_component(self):
         card = {"owner": "Risk", "period": ("2026-01-01", "2026-06-30"), "limits": ["Ours only."]}
         reasons = [("NEW_DEVICE", "is_new_device", 1)]
-        self.export(labels=FRAUDS, card=card, reasons=reasons, points=[20, 600])
+        self.export(labels=FRAUDS, card=card, reasons=reasons, points=[(-4, 0.0), (4, 1.0)])
         table = '\n[[features]]\nname = "{}"\nfact = "{}"\n{}required = {}\n'
         expected = 'version = "3.0.0"\nsummary = "Has \\"marks\\"."\n'
         expected += table.format("pesos", "amount", 'unit = "MXN"\n', "true")
@@ -64,9 +64,8 @@ class Package(unittest.TestCase):
         self.assertEqual((minutes["values"], minutes["missing"]), ([5, 60, 1440], 0.25))
         for line in ('owner = "Risk"', 'limits = ["Ours only."]', 'from = "2026-01-01"', 'name = "AUC"'):
             self.assertIn(line, self.read("card.toml").splitlines())
-        self.assertEqual(build(self.folder, STAND_IN), self.folder / "mine.wasm")
-        called = ["--from", str(self.folder / "model.json"), "--facts", str(self.folder / "map.toml")]
-        self.assertEqual(json.loads(self.read("mine.wasm"))[2:6], called)
+        self.assertEqual(build(self.folder, CAUDAL), self.folder / "mine.wasm")
+        self.assertEqual((self.folder / "mine.wasm").read_bytes()[:4], b"\0asm")
 
     def test_other_tables_give_the_same_files(self):
         found = []
@@ -87,7 +86,7 @@ class Package(unittest.TestCase):
         self.assertIn(f"\nfeature_names={' '.join(COLUMNS)}\n", self.read("model.txt"))
 
     def test_constraints_are_the_catalogues(self):
-        self.assertEqual(monotone_constraints(COLUMNS, {"pesos": "amount"}, caudal=STAND_IN), (1, 1, -1))
+        self.assertEqual(monotone_constraints(COLUMNS, {"pesos": "amount"}, caudal=CAUDAL), (1, 1, -1))
 
     def test_models_that_cannot_be_exported(self):
         known = FRAME[["pesos", "is_new_device"]].astype(float)
@@ -131,10 +130,10 @@ class Package(unittest.TestCase):
                 self.export(**options)
         self.assertFalse(self.folder.exists())
         with self.assertRaisesRegex(ModelError, "call export"):
-            build(self.folder, STAND_IN)
-        self.export(version="6.6.6")
-        with self.assertRaisesRegex(ModelError, "models build .*failed:\nerror: 6.6.6 was registered before"):
-            build(self.folder, STAND_IN)
+            build(self.folder, CAUDAL)
+        self.export(version="three")
+        with self.assertRaisesRegex(ModelError, "(?s)models build .*failed:.*map.toml line 1.*three"):
+            build(self.folder, CAUDAL)
 
     def test_statistics(self):
         # The five flagged are three and two of the four that share a score; every second row is a fraud.
