@@ -1,5 +1,6 @@
-// Builds `lib`, which is what is shipped: a copy of the sources and of dist in which the modules for browsers are minified,
-// and the cores as modules, for bundlers that do not copy other files. All paths stay the same.
+// Builds `lib`, which is what is shipped: a copy of the sources and of dist in which the modules for browsers are minified.
+// All paths stay the same. Cores are there in two more forms: as modules, for bundlers that do not copy other files, and as
+// copies that export their state, for workerd, which does not compile them at run time.
 //
 // The manifest keeps the digest of the generated glue, not of the minified one: hosts know no other.
 
@@ -7,6 +8,8 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
+
+import { exporting } from "./src/instance.js";
 
 const PACKAGE = new URL("./", import.meta.url);
 const LIB = new URL("lib/", PACKAGE);
@@ -18,6 +21,8 @@ const TOOLS = new URL("../../tests/package.json", PACKAGE);
 const MINIFIED = /^(src|dist|embedded)\b.*\.js$/;
 
 const SHIPPED = /^((src|dist|worker)\/|embedded\.js$)/;
+
+const FOR_WORKERD = "dist/entry/workerd.js";
 
 const OPTIONS = { module: true, compress: { passes: 3 }, mangle: true, format: { ecma: 2020 } };
 
@@ -51,9 +56,12 @@ export async function build() {
   for await (const path of files("")) {
     if (!SHIPPED.test(path)) continue;
     const bytes = await readFile(new URL(path, PACKAGE));
-    await write(path, MINIFIED.test(path) ? (await minify(bytes.toString(), OPTIONS)).code : bytes);
-    if (path.endsWith(".wasm"))
-      await write(path.replace(/wasm$/, "js"), `export default "${bytes.toString("base64")}";\n`);
+    const text = path === FOR_WORKERD ? bytes.toString().replaceAll(".core.wasm", ".copy.wasm") : bytes.toString();
+    await write(path, MINIFIED.test(path) ? (await minify(text, OPTIONS)).code : bytes);
+    if (!path.endsWith(".core.wasm")) continue;
+    await write(path.replace(/wasm$/, "js"), `export default "${bytes.toString("base64")}";\n`);
+    const { copy } = exporting(new Uint8Array(bytes));
+    await write(path.replace(/core.wasm$/, "copy.wasm"), new Uint8Array(await copy));
   }
 }
 

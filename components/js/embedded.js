@@ -2,11 +2,12 @@
 // `new URL("....wasm", import.meta.url)`, such as esbuild.
 
 import * as parts from "./dist/entry/embedded.js";
+import { compile } from "./src/instance.js";
 import { entry } from "./src/page.js";
 
 export { InvalidRequest, ModelFailed } from "./src/errors.js";
 
 export const { load, live } = entry(parts, async (name) => {
   const { default: base64 } = await parts.CORES[name]();
-  return WebAssembly.compile(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)));
+  return compile(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)));
 });

@@ -8,21 +8,16 @@ import nudge from "../../components/js/lib/dist/schema/nudge.js";
 import risk from "../../components/js/lib/dist/schema/risk.js";
 import { InvalidRequest, load, ModelFailed } from "../../components/js/lib/src/node.js";
 import { Scorer } from "../../components/js/lib/src/scorer.js";
+import { core } from "./cores.mjs";
 import { SOUND, textOf } from "./hostile.mjs";
 
-/** A core that counts in a global: (func (export "next") (result i32) ...) and a memory of one page. */
-const COUNTER = new WebAssembly.Module(
-  new Uint8Array([
-    0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 5, 1, 0x60, 0, 1, 0x7f, 3, 2, 1, 0, 5, 3, 1, 0, 1, 6, 6, 1, 0x7f, 1, 0x41, 0,
-    0x0b, 7, 17, 2, 4, 0x6e, 0x65, 0x78, 0x74, 0, 0, 6, 0x6d, 0x65, 0x6d, 0x6f, 0x72, 0x79, 2, 0, 10, 13, 1, 11, 0,
-    0x23, 0, 0x41, 1, 0x6a, 0x24, 0, 0x23, 0, 0x0b,
-  ]),
-);
+/** A core that does nothing. */
+const CORE = { module: new WebAssembly.Module(core({})), states: null };
 
 const IDENTITY = { modelVersion: "risk-1.0.0+00000000", sha256: "0".repeat(64) };
 
 /** A scorer whose component is this function. */
-const scorerOf = (part, assess) => new Scorer(part, COUNTER, () => ({ [part.kind]: { assess }, model: {} }), IDENTITY);
+const scorerOf = (part, assess) => new Scorer(part, CORE, () => ({ [part.kind]: { assess }, model: {} }), IDENTITY);
 
 const SOUND_ANSWERS = {
   risk: {
@@ -131,7 +126,7 @@ describe("a component", () => {
       };
       return { risk: { assess }, model: {} };
     };
-    const scorer = new Scorer(risk, COUNTER, instantiate, IDENTITY);
+    const scorer = new Scorer(risk, CORE, instantiate, IDENTITY);
     assert.throws(() => scorer.assessText(RISK), ModelFailed);
     assert.equal(scorer.assessText(RISK).result.risk_score, 0.25);
     assert.equal(scorer.assessText(RISK).result.risk_score, 0.25);
@@ -141,28 +136,6 @@ describe("a component", () => {
   test("is not asked about what the boundary refuses", () => {
     const scorer = scorerOf(risk, () => assert.fail("asked"));
     assert.throws(() => scorer.assessText("{}"), InvalidRequest);
-  });
-
-  test("remembers nothing: every call has an instance of its own", () => {
-    const seen = [];
-    const instantiate = (getCoreModule, imports, instantiateCore) => {
-      const { exports } = instantiateCore(getCoreModule("core.wasm"), imports);
-      const { memory } = exports;
-      const assess = () => {
-        const bytes = new Uint8Array(memory.buffer);
-        seen.push([exports.next(), exports.next(), bytes[100]]);
-        bytes[100] = 1;
-        return SOUND_ANSWERS.risk.answer;
-      };
-      return { risk: { assess }, model: {} };
-    };
-    const scorer = new Scorer(risk, COUNTER, instantiate, IDENTITY);
-    for (let call = 0; call < 3; call += 1) scorer.assessText(RISK);
-    assert.deepEqual(seen, [
-      [1, 2, 0],
-      [1, 2, 0],
-      [1, 2, 0],
-    ]);
   });
 });
 

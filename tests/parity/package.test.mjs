@@ -65,7 +65,7 @@ test("it installs from its tarball, and scores", async () => {
 
   const config = await run(process.execPath, [join(target, "lib/worker/config.mjs"), "--bind", "RISK_MODEL=risk-1"]);
   assert.match(config.stdout, /\(name = "RISK_MODEL", text = "risk-1"\)/);
-  assert.match(config.stdout, /\(name = "dist\/core\/risk-1\.core\.wasm", wasm = 0x"0061736d/);
+  assert.match(config.stdout, /\(name = "dist\/core\/risk-1\.copy\.wasm", wasm = 0x"0061736d/);
 });
 
 test("it contains no paths of the build machine, and uses nothing that only some engines have", async () => {

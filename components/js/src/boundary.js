@@ -3,8 +3,18 @@
 /** @import { AnswerField, RequestField, Schema } from "./internal.js" */
 /** @import { Fields } from "./fields.js" */
 
+/** Names in a component; the declarations have a few dozen. @type {Map<string, string>} */
+const NAMES = new Map();
+
 /** `is_new_device` is `isNewDevice` in a component. @param {string} name */
-const camel = (name) => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
+function camel(name) {
+  let camel = NAMES.get(name);
+  if (camel === undefined) {
+    camel = name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
+    NAMES.set(name, camel);
+  }
+  return camel;
+}
 
 /** What a component gets beyond the fields of a request. @type {Record<string, (schema: Schema, fields: Fields, options?: { language?: string }) => unknown>} */
 const HIDDEN = {

@@ -1,6 +1,7 @@
 // The entry point for browsers. Importing it fetches these few modules and no model: that happens in `load`.
 
 import * as parts from "../dist/entry/browser.js";
+import { compile } from "./instance.js";
 import { digest } from "./packaged.js";
 import { entry } from "./page.js";
 
@@ -14,7 +15,7 @@ const { load, live } = entry(parts, async (name, sha256) => {
     const bytes = await response.arrayBuffer();
     // Digests need a secure context.
     const subtle = globalThis.crypto?.subtle;
-    if (!subtle || (await digest(subtle, bytes)) === sha256) return WebAssembly.compile(bytes);
+    if (!subtle || (await digest(subtle, bytes)) === sha256) return compile(new Uint8Array(bytes));
   }
   throw new Error(`the core of ${name} is not the one of this release`);
 });

@@ -5,8 +5,8 @@ import { BLANK } from "./fields.js";
 
 /** The declaration of a field of an answer. @param {AnswerField[]} fields @param {string} name @returns {AnswerField} */
 function find(fields, name) {
-  const all = fields.flatMap((field) => [field, ...(field.fields ?? [])]);
-  return /** @type {AnswerField} */ (all.find((field) => field.name === name));
+  const own = fields.find((field) => field.name === name);
+  return own ?? find(/** @type {AnswerField[]} */ (fields.find((field) => field.fields)?.fields), name);
 }
 
 /** @param {AnswerField} field @param {number} value */

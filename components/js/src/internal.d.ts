@@ -12,6 +12,12 @@ export interface Glue {
   ): any;
 }
 
+/** A compiled core, and the names of the exports that are all its state, if it can be restored. */
+export interface Core {
+  module: WebAssembly.Module;
+  states: string[] | null;
+}
+
 interface Bounds {
   name: string;
   at_least?: number;
@@ -79,7 +85,7 @@ export interface Platform {
   schema(kind: Kind): Promise<Schema>;
   glue(kind: Kind): Promise<Glue>;
   /** Compiles the core of a model after verifying its digest. */
-  core(name: string, sha256: string): Promise<WebAssembly.Module>;
+  core(name: string, sha256: string): Promise<Core>;
 }
 
 /** What an entry point imports of the generated files. */

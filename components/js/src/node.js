@@ -5,6 +5,7 @@
 import { webcrypto } from "node:crypto";
 import { readFile } from "node:fs/promises";
 
+import { compile } from "./instance.js";
 import { follow } from "./live.js";
 import { digest, loader } from "./packaged.js";
 
@@ -16,7 +17,7 @@ const { subtle } = webcrypto;
 async function core(name, sha256) {
   const bytes = await readFile(new URL(`../dist/core/${name}.core.wasm`, import.meta.url));
   if ((await digest(subtle, bytes)) !== sha256) throw new Error(`the core of ${name} is not the one of this release`);
-  return WebAssembly.compile(bytes);
+  return compile(bytes);
 }
 
 /** @type {Platform} */

@@ -1,6 +1,7 @@
 // What a host offers in place of the package's model, and every check before it is accepted.
 
 /** @import { LivePlatform, Offer, RefusalCode } from "./internal.js" */
+import { compile } from "./instance.js";
 import { digest } from "./packaged.js";
 import { Scorer } from "./scorer.js";
 
@@ -63,10 +64,10 @@ export async function prove({ kind, core, sha256, model_version: modelVersion },
     throw new Rejection("wrong-sha256", "the core is not the one that the host names");
   }
   try {
-    const module = await WebAssembly.compile(bytes);
-    if (WebAssembly.Module.imports(module).length > 0) throw new Error("it has imports");
+    const compiled = await compile(bytes);
+    if (WebAssembly.Module.imports(compiled.module).length > 0) throw new Error("it has imports");
     const [schema, glue] = await Promise.all([platform.schema(kind), platform.glue(kind)]);
-    const scorer = new Scorer(schema, module, glue.instantiate, { modelVersion, sha256 });
+    const scorer = new Scorer(schema, compiled, glue.instantiate, { modelVersion, sha256 });
     const described = scorer.describe();
     const says = `${described.kind}-${described.version}+${sha256.slice(0, 8)}`;
     if (described.kind !== kind || says !== modelVersion) throw new Error(`it describes itself as ${says}`);

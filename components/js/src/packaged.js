@@ -1,7 +1,7 @@
 // Loads a model of the package; the entry point says where its parts are.
 
 /** @import { Kind } from "./index.js" */
-/** @import { Load, Manifest, Platform } from "./internal.js" */
+/** @import { Core, Load, Manifest, Platform } from "./internal.js" */
 import { Scorer } from "./scorer.js";
 
 /** The SHA-256 of some bytes in hex. @param {Pick<SubtleCrypto, "digest">} subtle @param {BufferSource} bytes */
@@ -24,16 +24,16 @@ export function choose({ models }, kind, model) {
 
 /** Makes `load` for a platform. @param {Platform} platform @returns {Load} */
 export function loader(platform) {
-  /** @type {Map<string, Promise<WebAssembly.Module>>} */
+  /** @type {Map<string, Promise<Core>>} */
   const cores = new Map();
 
   return async function load(kind, { model } = {}) {
     const { name, model_version: modelVersion, sha256, core } = choose(await platform.manifest(), kind, model);
-    const compiled = cores.get(name) ?? platform.core(name, core.sha256);
-    cores.set(name, compiled);
+    const found = cores.get(name) ?? platform.core(name, core.sha256);
+    cores.set(name, found);
     try {
-      const [schema, glue, module] = await Promise.all([platform.schema(kind), platform.glue(kind), compiled]);
-      return new Scorer(schema, module, glue.instantiate, { modelVersion, sha256 });
+      const [schema, glue, compiled] = await Promise.all([platform.schema(kind), platform.glue(kind), found]);
+      return new Scorer(schema, compiled, glue.instantiate, { modelVersion, sha256 });
     } catch (error) {
       // A failed fetch may succeed next time.
       cores.delete(name);

@@ -1,56 +1,58 @@
 // A scorer: a compiled core module behind the glue of its kind.
 
-/** @import { Glue, Schema } from "./internal.js" */
+/** @import { Core, Glue, Schema } from "./internal.js" */
 import { answer, read } from "./boundary.js";
 import { ModelFailed } from "./errors.js";
 import { fault } from "./faults.js";
 import { Fields } from "./fields.js";
+import { instantiate } from "./instance.js";
 
 /**
- * Runs a component. Each call gets its own core instance, with fresh memory and globals, so that nothing passes from one
- * request to the next. The glue is set up once, which takes ten times as long as a call; it has no state of the model.
+ * Runs a component. Each call gets a core instance that is new, or restored to what it was as a new one, so that nothing
+ * passes from one request to the next. The glue is set up once, which takes longer than a call; it has no state of the
+ * model.
  */
 class Component {
-  #module;
-  #instantiate;
+  #core;
+  #wrap;
   /** @type {any} */
   #glue = null;
-  /** Exports of the current call's instance. @type {any} */
-  #exports = null;
+  /** The instance of the current call, and the one for the next. @type {ReturnType<typeof instantiate> | null} */
+  #instance = null;
 
-  /** @param {WebAssembly.Module} module @param {Glue["instantiate"]} instantiate */
-  constructor(module, instantiate) {
-    this.#module = module;
-    this.#instantiate = instantiate;
+  /** @param {Core} core @param {Glue["instantiate"]} wrap */
+  constructor(core, wrap) {
+    this.#core = core;
+    this.#wrap = wrap;
   }
 
   /** @template T @param {(glue: any) => T} call @returns {T} */
   run(call) {
     try {
-      this.#exports = new WebAssembly.Instance(this.#module, {}).exports;
+      this.#instance ??= instantiate(this.#core);
       this.#glue ??= this.#bind();
-      return call(this.#glue);
+      const result = call(this.#glue);
+      if (!this.#instance.restore()) this.#instance = null;
+      return result;
     } catch (error) {
+      this.#instance = null;
       // After a trap the glue refuses every call, so the next one sets it up again.
       this.#glue = null;
       throw new ModelFailed(error);
-    } finally {
-      this.#exports = null;
     }
   }
 
   /** Glue around a proxy that forwards to the current instance. */
   #bind() {
     const proxy = Object.create(null);
-    for (const { name, kind } of WebAssembly.Module.exports(this.#module)) {
-      const current = () => this.#exports[name];
-      proxy[name] =
-        kind === "memory"
-          ? Object.defineProperty({}, "buffer", { get: () => current().buffer })
-          : (/** @type {unknown[]} */ ...values) => current()(...values);
+    const { module } = this.#core;
+    for (const { name, kind } of WebAssembly.Module.exports(module)) {
+      const current = () => /** @type {any} */ (this.#instance).exports[name];
+      if (kind === "memory") proxy[name] = Object.defineProperty({}, "buffer", { get: () => current().buffer });
+      if (kind === "function") proxy[name] = (/** @type {unknown[]} */ ...values) => current()(...values);
     }
-    return this.#instantiate(
-      () => this.#module,
+    return this.#wrap(
+      () => module,
       {},
       () => ({ exports: proxy }),
     );
@@ -62,12 +64,12 @@ export class Scorer {
   #component;
 
   /**
-   * @param {Schema} schema @param {WebAssembly.Module} module @param {Glue["instantiate"]} instantiate
+   * @param {Schema} schema @param {Core} core @param {Glue["instantiate"]} wrap
    * @param {{ modelVersion: string, sha256: string }} identity
    */
-  constructor(schema, module, instantiate, { modelVersion, sha256 }) {
+  constructor(schema, core, wrap, { modelVersion, sha256 }) {
     this.#schema = schema;
-    this.#component = new Component(module, instantiate);
+    this.#component = new Component(core, wrap);
     this.kind = schema.kind;
     this.modelVersion = modelVersion;
     this.sha256 = sha256;

@@ -2,6 +2,7 @@
 
 import { CORES, GLUE, SCHEMAS } from "../dist/entry/workerd.js";
 import manifest from "../dist/manifest.js";
+import { copied } from "./instance.js";
 import { loader } from "./packaged.js";
 
 export { InvalidRequest, ModelFailed } from "./errors.js";
@@ -10,7 +11,7 @@ export const load = loader({
   manifest: async () => manifest,
   schema: async (kind) => SCHEMAS[kind],
   glue: async (kind) => GLUE[kind],
-  core: async (name) => CORES[name],
+  core: async (name) => copied(CORES[name]),
 });
 
 /** Not available. @type {(kind: unknown, options?: unknown) => Promise<never>} */
