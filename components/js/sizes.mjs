@@ -12,6 +12,9 @@ const LIB = new URL("lib/", import.meta.url);
 const JS_BYTES_MAX = 22 << 10;
 const CORE_BYTES_MAX = 24 << 10;
 
+/** Modules for one thing that few pages do. */
+const RARE = new Set(["src/own.js", "src/signed.js", "src/isolate.js"]);
+
 /** The modules that a module imports, as paths in the package, for one kind. */
 async function* modules(path, kind, isLive, seen = new Set()) {
   if (seen.has(path)) return;
@@ -21,7 +24,7 @@ async function* modules(path, kind, isLive, seen = new Set()) {
   for (const [, quoted] of text.matchAll(/(?:\bfrom|\bimport\(?)\s*["'](\.[^"']+\.js)["']/g)) {
     const target = new URL(quoted, new URL(path, LIB)).href.slice(LIB.href.length);
     const [, other] = /\/(?:schema|glue)\/(.+)\.js$/.exec(target) ?? [];
-    if ((other && other !== kind) || (target === "src/live.js" && !isLive)) continue;
+    if ((other && other !== kind) || (target === "src/live.js" && !isLive) || RARE.has(target)) continue;
     yield* modules(target, kind, isLive, seen);
   }
 }

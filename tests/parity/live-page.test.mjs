@@ -167,7 +167,7 @@ test("no part is fetched at import, and then only what one kind needs", async ()
 });
 
 test("a core of another release is rejected, and a missing one can be loaded later", async () => {
-  let answer = (response) => response.end("of another release");
+  let answer = (response) => response.end("\0asm of another release");
   const more = (request, response) => {
     if (!answer || !request.url.endsWith("nudge-1.core.wasm")) return false;
     answer(response);
@@ -184,6 +184,8 @@ test("a core of another release is rejected, and a missing one can be loaded lat
       );
     });
   assert.match(await load(), /not the one of this release/);
+  answer = (response) => response.setHeader("Content-Type", "text/html").end("<!doctype html>");
+  assert.match(await load(), /nudge-1\.core\.wasm answered with text\/html, not with WebAssembly/);
   answer = (response) => response.writeHead(503).end();
   assert.match(await load(), /answered 503/);
   answer = null;

@@ -48,13 +48,27 @@ export interface LoadOptions<Model extends string> {
   model?: Model;
 }
 
+/** What a core can be loaded from. */
+export type CoreSource = WebAssembly.Module | BufferSource | Response | URL;
+
+/** A model that the package does not contain. */
+export interface OwnCore {
+  /** The component, or its core module alone, as `caudal models package` and a host's `/models` have it. */
+  core: CoreSource | Promise<CoreSource>;
+  /** SHA-256 of the component in hex; by default that of `core`, which has to be given for a `WebAssembly.Module`. */
+  sha256?: string;
+  /** What the model has to describe itself as, with the first eight digits of `sha256`. */
+  modelVersion?: string;
+}
+
 /**
  * Loads a model of the package. Its parts are fetched and compiled once, however often it is loaded.
  *
  * Rejects with a RangeError for an unknown kind or model, and with an Error when a part cannot be fetched or belongs to
- * another release; the latter can be tried again.
+ * another release; the latter can be tried again. A core of one's own is loaded each time, and refused unless it has no
+ * imports and describes itself as a model of that kind.
  */
-export function load<K extends Kind>(kind: K, options?: LoadOptions<Kinds[K]["model"]>): Promise<ScorerOf<K>>;
+export function load<K extends Kind>(kind: K, options?: LoadOptions<Kinds[K]["model"]> | OwnCore): Promise<ScorerOf<K>>;
 
 /** Why the host's model does not score. */
 export interface LiveProblem {

@@ -32,8 +32,8 @@ function must(holds) {
 /** An integer as modules spell it. @param {number} value @returns {number[]} */
 const spell = (value) => (value < 128 ? [value] : [(value % 128) + 128, ...spell(Math.floor(value / 128))]);
 
-/** Reads a module. */
-class Reader {
+/** Reads a module, or a component. */
+export class Reader {
   /** After magic and version. */
   at = 8;
 
@@ -43,7 +43,7 @@ class Reader {
   }
 
   byte() {
-    must(this.at < this.bytes.length);
+    if (this.at >= this.bytes.length) throw new Error("the file ends too early");
     return this.bytes[this.at++];
   }
 

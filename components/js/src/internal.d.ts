@@ -1,6 +1,6 @@
 // Types that the package does not export.
 
-import type { FieldError, Kind, LiveProblem } from "./index.js";
+import type { FieldError, Kind, LiveProblem, OwnCore } from "./index.js";
 import type { Scorer } from "./scorer.js";
 
 /** The generated code around a component's core module. */
@@ -86,6 +86,11 @@ export interface Platform {
   glue(kind: Kind): Promise<Glue>;
   /** Compiles the core of a model after verifying its digest. */
   core(name: string, sha256: string): Promise<Core>;
+  own(): Promise<typeof import("./own.js")>;
+  /** Without it there are no digests. */
+  subtle?: Pick<SubtleCrypto, "digest" | "importKey" | "verify">;
+  /** For addresses that `fetch` does not know. */
+  fetch?(url: URL): Promise<Response>;
 }
 
 /** What an entry point imports of the generated files. */
@@ -94,12 +99,11 @@ export interface Parts {
   GLUE: Record<Kind, () => Promise<Glue>>;
 }
 
-export type Load = (kind: Kind, options?: { model?: string }) => Promise<Scorer>;
+export type Load = (kind: Kind, options?: { model?: string } & Partial<OwnCore>) => Promise<Scorer>;
 
-/** A platform that can follow a host. Without `subtle` there are no digests, without `caches` no earlier visits. */
+/** A platform that can follow a host. Without `caches` there are no earlier visits. */
 export interface LivePlatform extends Platform {
   load: Load;
-  subtle?: Pick<SubtleCrypto, "digest">;
   caches?: CacheStorage;
 }
 

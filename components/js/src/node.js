@@ -7,16 +7,16 @@ import { readFile } from "node:fs/promises";
 
 import { compile } from "./instance.js";
 import { follow } from "./live.js";
+import * as own from "./own.js";
 import { digest, loader } from "./packaged.js";
 
 export { InvalidRequest, ModelFailed } from "./errors.js";
 
-const { subtle } = webcrypto;
-
 /** @type {Platform["core"]} */
 async function core(name, sha256) {
   const bytes = await readFile(new URL(`../dist/core/${name}.core.wasm`, import.meta.url));
-  if ((await digest(subtle, bytes)) !== sha256) throw new Error(`the core of ${name} is not the one of this release`);
+  if ((await digest(webcrypto.subtle, bytes)) !== sha256)
+    throw new Error(`the core of ${name} is not the one of this release`);
   return compile(bytes);
 }
 
@@ -26,11 +26,14 @@ const platform = {
   schema: async (kind) => (await import(`../dist/schema/${kind}.js`)).default,
   glue: (kind) => import(`../dist/glue/${kind}.js`),
   core,
+  own: async () => own,
+  subtle: webcrypto.subtle,
+  fetch: async (url) => (url.protocol === "file:" ? new Response(await readFile(url)) : fetch(url)),
 };
 
 export const load = loader(platform);
 
 /** Like `load`, but follows what a Caudal host has in service. Nothing is stored. @type {(kind: any, options?: LiveOptions) => Promise<any>} */
 export function live(kind, options) {
-  return follow({ ...platform, load, subtle }, kind, options);
+  return follow({ ...platform, load }, kind, options);
 }

@@ -1,9 +1,9 @@
 // What a host offers in place of the package's model, and every check before it is accepted.
 
 /** @import { LivePlatform, Offer, RefusalCode } from "./internal.js" */
+import { described } from "./described.js";
 import { compile } from "./instance.js";
 import { digest } from "./packaged.js";
-import { Scorer } from "./scorer.js";
 
 /** The host's limit; the package's own cores have about 10 KB. */
 const CORE_BYTES_MAX = 1 << 20;
@@ -64,14 +64,7 @@ export async function prove({ kind, core, sha256, model_version: modelVersion },
     throw new Rejection("wrong-sha256", "the core is not the one that the host names");
   }
   try {
-    const compiled = await compile(bytes);
-    if (WebAssembly.Module.imports(compiled.module).length > 0) throw new Error("it has imports");
-    const [schema, glue] = await Promise.all([platform.schema(kind), platform.glue(kind)]);
-    const scorer = new Scorer(schema, compiled, glue.instantiate, { modelVersion, sha256 });
-    const described = scorer.describe();
-    const says = `${described.kind}-${described.version}+${sha256.slice(0, 8)}`;
-    if (described.kind !== kind || says !== modelVersion) throw new Error(`it describes itself as ${says}`);
-    return scorer;
+    return await described(platform, kind, await compile(bytes), sha256, modelVersion);
   } catch (error) {
     const cause = error instanceof Error ? (error.cause ?? error) : error;
     throw new Rejection("unusable", `the core does not work: ${cause instanceof Error ? cause.message : cause}`);

@@ -10,6 +10,17 @@ export async function digest(subtle, bytes) {
   return Array.from(octets, (octet) => octet.toString(16).padStart(2, "0")).join("");
 }
 
+/** The WebAssembly in a response. Bundlers that do not copy a core have servers that answer with a page. @param {Response} response */
+export async function wasmOf(response) {
+  const { ok, status, url } = response;
+  if (!ok) throw new Error(`${url} answered ${status}`);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (bytes[0] === 0 && bytes[1] === 0x61) return bytes;
+  throw new Error(
+    `${url} answered with ${response.headers.get("content-type") ?? "no content type"}, not with WebAssembly`,
+  );
+}
+
 /** The named model of a kind, or its default. @param {Manifest} manifest @param {string} kind @param {string} [model] */
 export function choose({ models }, kind, model) {
   const names = Object.keys(models).filter((name) => models[name].kind === kind);
@@ -27,7 +38,8 @@ export function loader(platform) {
   /** @type {Map<string, Promise<Core>>} */
   const cores = new Map();
 
-  return async function load(kind, { model } = {}) {
+  return async function load(kind, { model, core: ownCore, ...identity } = {}) {
+    if (ownCore) return (await platform.own()).loadOwn(platform, kind, { core: ownCore, ...identity });
     const { name, model_version: modelVersion, sha256, core } = choose(await platform.manifest(), kind, model);
     const found = cores.get(name) ?? platform.core(name, core.sha256);
     cores.set(name, found);

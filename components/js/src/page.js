@@ -11,6 +11,8 @@ export function entry({ SCHEMAS, GLUE }, core) {
     manifest: async () => (await import("../dist/manifest.js")).default,
     schema: async (kind) => (await SCHEMAS[kind]()).default,
     glue: (kind) => GLUE[kind](),
+    own: () => import("./own.js"),
+    subtle: globalThis.crypto?.subtle,
     core,
   };
   const load = loader(platform);
@@ -18,9 +20,9 @@ export function entry({ SCHEMAS, GLUE }, core) {
   /** Like `load`, but follows what a Caudal host has in service. @type {(kind: any, options?: LiveOptions) => Promise<any>} */
   async function live(kind, options = {}) {
     const { follow } = await import("./live.js");
-    const { crypto, caches, location } = globalThis;
+    const { caches, location } = globalThis;
     /** @type {LivePlatform} */
-    const livePlatform = { ...platform, load, subtle: crypto?.subtle, caches };
+    const livePlatform = { ...platform, load, caches };
     return follow(livePlatform, kind, { base: location?.origin, ...options });
   }
 

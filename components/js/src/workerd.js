@@ -3,6 +3,7 @@
 import { CORES, GLUE, SCHEMAS } from "../dist/entry/workerd.js";
 import manifest from "../dist/manifest.js";
 import { copied } from "./instance.js";
+import * as own from "./own.js";
 import { loader } from "./packaged.js";
 
 export { InvalidRequest, ModelFailed } from "./errors.js";
@@ -12,6 +13,8 @@ export const load = loader({
   schema: async (kind) => SCHEMAS[kind],
   glue: async (kind) => GLUE[kind],
   core: async (name) => copied(CORES[name]),
+  own: async () => own,
+  subtle: crypto.subtle,
 });
 
 /** Not available. @type {(kind: unknown, options?: unknown) => Promise<never>} */
