@@ -2,9 +2,11 @@
 // All paths stay the same. Cores are there in two more forms: as modules, for bundlers that do not copy other files, and as
 // copies that export their state, for workerd, which does not compile them at run time.
 //
+// The texts of the licences are copied beside the README, where npm and its users look for them.
+//
 // The manifest keeps the digest of the generated glue, not of the minified one: hosts know no other.
 
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { access, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -14,8 +16,10 @@ import { exporting } from "./src/instance.js";
 const PACKAGE = new URL("./", import.meta.url);
 const LIB = new URL("lib/", PACKAGE);
 
-/** Where the build tools are installed. */
-const TOOLS = new URL("../../tests/package.json", PACKAGE);
+/** Where the minifier may be installed: by `npm install` here, or with the tools of the tests. */
+const TOOLS = [new URL("package.json", PACKAGE), new URL("../../tests/package.json", PACKAGE)];
+
+const LICENCES = ["LICENSE-MIT", "LICENSE-APACHE"];
 
 /** Modules that no page waits for are left readable. */
 const MINIFIED = /^(src|dist|embedded)\b.*\.js$/;
@@ -27,11 +31,14 @@ const FOR_WORKERD = "dist/entry/workerd.js";
 const OPTIONS = { module: true, compress: { passes: 3 }, mangle: true, format: { ecma: 2020 } };
 
 async function minifier() {
-  try {
-    return await import(pathToFileURL(createRequire(TOOLS).resolve("terser")));
-  } catch (error) {
-    throw new Error("terser is not installed: run `npm ci` in the folder tests", { cause: error });
+  for (const folder of TOOLS) {
+    try {
+      return await import(pathToFileURL(createRequire(folder).resolve("terser")));
+    } catch {
+      // It may be in the other one.
+    }
   }
+  throw new Error("terser is not installed: run `npm install`");
 }
 
 /** The paths of all files in a folder of the package. */
@@ -47,6 +54,11 @@ export async function build() {
   const { minify } = await minifier();
   const manifest = await readFile(new URL("dist/manifest.js", PACKAGE)).catch(() => null);
   if (!manifest) throw new Error("dist is missing: run `caudal models package components/js/dist`");
+  for (const name of LICENCES) {
+    const own = new URL(name, PACKAGE);
+    // Outside of the repository they are there already.
+    await copyFile(new URL(`../../${name}`, PACKAGE), own).catch(() => access(own));
+  }
   await rm(LIB, { recursive: true, force: true });
   const write = async (path, content) => {
     const target = new URL(path, LIB);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -36,7 +36,7 @@ test("it installs from its tarball, and scores", async () => {
   const [{ filename, files }] = JSON.parse(pack.stdout);
   const paths = files.map((it) => it.path);
   const outside = paths.filter((path) => !path.startsWith("lib/"));
-  assert.deepEqual(outside.sort(), ["README.md", "package.json"]);
+  assert.deepEqual(outside.sort(), ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "package.json"]);
   assert.ok(paths.includes("lib/src/index.d.ts") && paths.includes("lib/worker/worker.js"));
   const target = join(folder, "node_modules/@caudal/scorers");
   await mkdir(target, { recursive: true });
@@ -66,6 +66,36 @@ test("it installs from its tarball, and scores", async () => {
   const config = await run(process.execPath, [join(target, "lib/worker/config.mjs"), "--bind", "RISK_MODEL=risk-1"]);
   assert.match(config.stdout, /\(name = "RISK_MODEL", text = "risk-1"\)/);
   assert.match(config.stdout, /\(name = "dist\/core\/risk-1\.copy\.wasm", wasm = 0x"0061736d/);
+});
+
+test("every entry has types, and what is published says whose it is", async () => {
+  const program = join(folder, "main.ts");
+  await writeFile(
+    program,
+    `import { load } from "@caudal/scorers";
+    import { live } from "@caudal/scorers/embedded";
+    import worker, { type Env } from "@caudal/scorers/worker";
+    const env: Env = { RISK_MODEL: "risk-1" };
+    const health: Promise<Response> = worker.fetch(new Request("https://bank.example/ai/health"), env);
+    const level: Promise<"low" | "medium" | "high"> = load("risk").then((it) => it.assess(null!).result.risk_level);
+    // @ts-expect-error: there is no such kind.
+    live("rules");
+    // @ts-expect-error: a core alone has no name in the package.
+    load("risk", { core: new Uint8Array(), model: "risk-1" });
+    export { health, level };`,
+  );
+  const tsc = fileURLToPath(new URL("../node_modules/.bin/tsc", import.meta.url));
+  for (const module of [["nodenext"], ["esnext", "--moduleResolution", "bundler"]]) {
+    await run(tsc, ["--noEmit", "--strict", "--types", "", "--target", "es2023", "--module", ...module, program], {
+      cwd: folder,
+    });
+  }
+  const own = JSON.parse(await readFile(join(PACKAGE, "package.json"), "utf8"));
+  const tools = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));
+  assert.equal(own.devDependencies.terser, tools.devDependencies.terser, "both minify the same");
+  for (const path of [own.main, own.browser, own.types, ...Object.values(own.typesVersions["*"]).flat()]) {
+    assert.ok((await stat(join(PACKAGE, path))).isFile(), path);
+  }
 });
 
 test("it contains no paths of the build machine, and uses nothing that only some engines have", async () => {

@@ -46,6 +46,7 @@ export type AccessibilityScorer = ScorerOf<"accessibility">;
 export interface LoadOptions<Model extends string> {
   /** A model of the package; by default that of the kind. */
   model?: Model;
+  core?: never;
 }
 
 /** What a core can be loaded from. */
@@ -59,6 +60,7 @@ export interface OwnCore {
   sha256?: string;
   /** What the model has to describe itself as, with the first eight digits of `sha256`. */
   modelVersion?: string;
+  model?: never;
 }
 
 /**

@@ -99,7 +99,7 @@ export interface Parts {
   GLUE: Record<Kind, () => Promise<Glue>>;
 }
 
-export type Load = (kind: Kind, options?: { model?: string } & Partial<OwnCore>) => Promise<Scorer>;
+export type Load = (kind: Kind, options?: { model?: string } & Partial<Omit<OwnCore, "model">>) => Promise<Scorer>;
 
 /** A platform that can follow a host. Without `caches` there are no earlier visits. */
 export interface LivePlatform extends Platform {
