@@ -6,6 +6,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 const DIST = new URL("../components/js/dist/", import.meta.url);
 const MANIFEST = `declare const manifest: import("../src/internal.js").Manifest;\nexport default manifest;\n`;
 
+const GLUE = `import type { Glue } from "../../src/internal.js";\nexport declare const instantiate: Glue["instantiate"];\n`;
+
 /** How an entry point gets at its parts: fetched when they are needed, or bundled. */
 const LAZY = (part) => `() => Promise<${part}>`;
 const EAGER = (part) => part;
@@ -25,3 +27,5 @@ const ENTRIES = {
 mkdirSync(new URL("entry/", DIST), { recursive: true });
 for (const [name, text] of Object.entries(ENTRIES)) writeFileSync(new URL(`entry/${name}.d.ts`, DIST), text);
 writeFileSync(new URL("manifest.d.ts", DIST), MANIFEST);
+mkdirSync(new URL("glue/", DIST), { recursive: true });
+for (const kind of ["risk", "nudge", "accessibility"]) writeFileSync(new URL(`glue/${kind}.d.ts`, DIST), GLUE);

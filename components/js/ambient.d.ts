@@ -11,6 +11,13 @@ declare module "*.core.js" {
 declare module "node:crypto" {
   export const webcrypto: Crypto;
 }
+declare module "node:worker_threads" {
+  export const Worker: new (url: URL) => any;
+  export const parentPort: {
+    postMessage(message: unknown): void;
+    on(event: "message", act: (data: any) => void): void;
+  };
+}
 declare module "node:fs/promises" {
   export function readFile(path: URL): Promise<Uint8Array<ArrayBuffer>>;
 }

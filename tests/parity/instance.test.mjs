@@ -5,10 +5,9 @@ import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 
 import manifest from "../../components/js/lib/dist/manifest.js";
-import risk from "../../components/js/lib/dist/schema/risk.js";
 import { compile, copied } from "../../components/js/lib/src/instance.js";
 import { load } from "../../components/js/lib/src/node.js";
-import { Scorer } from "../../components/js/lib/src/scorer.js";
+import { Component } from "../../components/js/lib/src/scorer.js";
 import { core } from "./cores.mjs";
 import { SOUND, textOf } from "./hostile.mjs";
 
@@ -92,8 +91,6 @@ const REMEMBERING = {
   },
 };
 
-const ANSWER = { level: "low", score: 0, base: 0, contributions: [], factors: [] };
-
 describe("a core that remembers", () => {
   for (const [what, { states, exports = NEXT, ...parts }] of Object.entries(REMEMBERING)) {
     test(what, async () => {
@@ -102,14 +99,11 @@ describe("a core that remembers", () => {
       const seen = [];
       const wrap = (getCoreModule, imports, instantiateCore) => {
         const { next } = instantiateCore(getCoreModule("core.wasm"), imports).exports;
-        const assess = () => {
-          seen.push(next());
-          return ANSWER;
-        };
+        const assess = () => seen.push(next());
         return { risk: { assess }, model: {} };
       };
-      const scorer = new Scorer(risk, compiled, wrap, { modelVersion: "risk-1.0.0+00000000", sha256: "" });
-      for (let call = 0; call < 3; call += 1) scorer.assessText(RISK);
+      const component = new Component("risk", compiled, wrap);
+      for (let call = 0; call < 3; call += 1) component.assess();
       assert.deepEqual(seen, Array(3).fill(seen[0]));
     });
   }

@@ -7,7 +7,7 @@ import accessibility from "../../components/js/lib/dist/schema/accessibility.js"
 import nudge from "../../components/js/lib/dist/schema/nudge.js";
 import risk from "../../components/js/lib/dist/schema/risk.js";
 import { InvalidRequest, load, ModelFailed } from "../../components/js/lib/src/node.js";
-import { Scorer } from "../../components/js/lib/src/scorer.js";
+import { Component, Scorer } from "../../components/js/lib/src/scorer.js";
 import { core } from "./cores.mjs";
 import { SOUND, textOf } from "./hostile.mjs";
 
@@ -17,7 +17,8 @@ const CORE = { module: new WebAssembly.Module(core({})), states: null };
 const IDENTITY = { modelVersion: "risk-1.0.0+00000000", sha256: "0".repeat(64) };
 
 /** A scorer whose component is this function. */
-const scorerOf = (part, assess) => new Scorer(part, CORE, () => ({ [part.kind]: { assess }, model: {} }), IDENTITY);
+const scorerOf = (part, assess) =>
+  new Scorer(part, new Component(part.kind, CORE, () => ({ [part.kind]: { assess }, model: {} })), IDENTITY);
 
 const SOUND_ANSWERS = {
   risk: {
@@ -126,7 +127,7 @@ describe("a component", () => {
       };
       return { risk: { assess }, model: {} };
     };
-    const scorer = new Scorer(risk, CORE, instantiate, IDENTITY);
+    const scorer = new Scorer(risk, new Component("risk", CORE, instantiate), IDENTITY);
     assert.throws(() => scorer.assessText(RISK), ModelFailed);
     assert.equal(scorer.assessText(RISK).result.risk_score, 0.25);
     assert.equal(scorer.assessText(RISK).result.risk_score, 0.25);

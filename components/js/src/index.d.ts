@@ -49,6 +49,33 @@ export interface LoadOptions<Model extends string> {
   core?: never;
 }
 
+/** A `Worker` of a page, or of Node's `worker_threads`. */
+export interface Spawned {
+  postMessage(message: unknown): void;
+  terminate(): unknown;
+  onmessage?: ((event: any) => void) | null;
+  onerror?: ((event: any) => void) | null;
+  once?(event: string, act: (data: any) => void): unknown;
+  removeAllListeners?(): unknown;
+  ref?(): void;
+  unref?(): void;
+}
+
+/**
+ * Runs the core in a worker of its own, which is ended when a call takes longer than 60 ms: that call rejects with
+ * ModelFailed, and the next one starts another worker. `true`, or a function that starts a worker of one's own with the
+ * module `@caudal/scorers/isolated`. Not available in workerd, which has no workers.
+ */
+export type Isolate = true | (() => Spawned);
+
+/** A scorer in a worker: what another one returns or throws, it promises. */
+export type Isolated<S extends { assess: any; assessText: any }> = Omit<S, "assess" | "assessText"> & {
+  assess(...call: Parameters<S["assess"]>): Promise<ReturnType<S["assess"]>>;
+  assessText(...call: Parameters<S["assessText"]>): Promise<ReturnType<S["assessText"]>>;
+  /** Ends the worker, after the calls that are under way. */
+  close(): void;
+};
+
 /** What a core can be loaded from. */
 export type CoreSource = WebAssembly.Module | BufferSource | Response | URL;
 
@@ -70,6 +97,10 @@ export interface OwnCore {
  * another release; the latter can be tried again. A core of one's own is loaded each time, and refused unless it has no
  * imports and describes itself as a model of that kind.
  */
+export function load<K extends Kind>(
+  kind: K,
+  options: (LoadOptions<Kinds[K]["model"]> | OwnCore) & { isolate: Isolate },
+): Promise<Isolated<ScorerOf<K>>>;
 export function load<K extends Kind>(kind: K, options?: LoadOptions<Kinds[K]["model"]> | OwnCore): Promise<ScorerOf<K>>;
 
 /** Why the host's model does not score. */
@@ -101,6 +132,7 @@ export interface LiveOptions {
   everySeconds?: number;
   /** Called after each change of the model, not for the first one. */
   onChange?(modelVersion: string): void;
+  isolate?: Isolate;
 }
 
 /** What a live scorer has in addition. Its `modelVersion` and `sha256` change with the model. */
@@ -121,6 +153,10 @@ export interface Live {
  * otherwise the one of the package. Rejects with a RangeError or TypeError for invalid options, with an Error when there
  * is no model at all, and always in workerd, which compiles nothing at run time.
  */
+export function live<K extends Kind>(
+  kind: K,
+  options: LiveOptions & { isolate: Isolate },
+): Promise<Isolated<ScorerOf<K>> & Live>;
 export function live<K extends Kind>(kind: K, options?: LiveOptions): Promise<ScorerOf<K> & Live>;
 
 /** The request was refused, as the HTTP API refuses it. */

@@ -1,6 +1,6 @@
 // Types that the package does not export.
 
-import type { FieldError, Kind, LiveProblem, OwnCore } from "./index.js";
+import type { FieldError, Isolate, Kind, LiveProblem, OwnCore, Spawned } from "./index.js";
 import type { Scorer } from "./scorer.js";
 
 /** The generated code around a component's core module. */
@@ -16,6 +16,13 @@ export interface Glue {
 export interface Core {
   module: WebAssembly.Module;
   states: string[] | null;
+}
+
+/** What runs a core: here, or in a worker, which answers later. */
+export interface Runner {
+  describe(): any;
+  assess(request: unknown): any;
+  close?(): void;
 }
 
 interface Bounds {
@@ -87,6 +94,9 @@ export interface Platform {
   /** Compiles the core of a model after verifying its digest. */
   core(name: string, sha256: string): Promise<Core>;
   own(): Promise<typeof import("./own.js")>;
+  isolate?(): Promise<typeof import("./isolate.js")>;
+  /** Starts the worker of the package. */
+  spawn?(): Spawned;
   /** Without it there are no digests. */
   subtle?: Pick<SubtleCrypto, "digest" | "importKey" | "verify">;
   /** For addresses that `fetch` does not know. */
@@ -99,7 +109,10 @@ export interface Parts {
   GLUE: Record<Kind, () => Promise<Glue>>;
 }
 
-export type Load = (kind: Kind, options?: { model?: string } & Partial<Omit<OwnCore, "model">>) => Promise<Scorer>;
+export type Load = (
+  kind: Kind,
+  options?: { model?: string; isolate?: Isolate } & Partial<Omit<OwnCore, "model">>,
+) => Promise<Scorer>;
 
 /** A platform that can follow a host. Without `caches` there are no earlier visits. */
 export interface LivePlatform extends Platform {

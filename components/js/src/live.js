@@ -2,8 +2,8 @@
 // previous one, the one of an earlier visit, or the one of the package.
 //
 // Only core modules come from the host, which can do nothing but compute. They run behind the glue of the package, so a
-// model that needs other glue is rejected. Engines cannot interrupt a core that never returns: the host's gate has to
-// keep such models out.
+// model that needs other glue is rejected. Engines cannot interrupt a core that never returns: the host's gate keeps such
+// models out, and with `isolate` a worker can be ended.
 
 /** @import { Kind, LiveOptions, LiveProblem } from "./index.js" */
 /** @import { LivePlatform, Offer } from "./internal.js" */
@@ -28,12 +28,12 @@ const OFFER_HEADER = "x-caudal-offer";
  * Resolves as soon as there is a model to score with.
  * @param {LivePlatform} platform @param {Kind} kind @param {LiveOptions} options
  */
-export async function follow(platform, kind, { base, everySeconds = 30, onChange = () => {} } = {}) {
+export async function follow(platform, kind, { base, everySeconds = 30, onChange = () => {}, isolate } = {}) {
   if (!(everySeconds >= SECONDS_MIN && everySeconds <= SECONDS_MAX)) {
     throw new RangeError(`everySeconds must be from ${SECONDS_MIN} to ${SECONDS_MAX}`);
   }
   // Throws a TypeError if it is not an address.
-  const live = new Live(platform, kind, new URL(String(base)), { everySeconds, onChange });
+  const live = new Live(platform, kind, new URL(String(base)), { everySeconds, onChange, isolate });
   await live.start();
   return live;
 }
@@ -47,6 +47,7 @@ class Live {
   #base;
   #everySeconds;
   #onChange;
+  #isolate;
   /** @type {Scorer | null} */
   #scorer = null;
   /** @type {string | null} */
@@ -61,13 +62,14 @@ class Live {
   #isStarted = false;
   #isClosed = false;
 
-  /** @param {LivePlatform} platform @param {Kind} kind @param {URL} base @param {Required<Pick<LiveOptions, "everySeconds" | "onChange">>} options */
-  constructor(platform, kind, base, { everySeconds, onChange }) {
+  /** @param {LivePlatform} platform @param {Kind} kind @param {URL} base @param {Pick<LiveOptions, "isolate"> & Required<Pick<LiveOptions, "everySeconds" | "onChange">>} options */
+  constructor(platform, kind, base, { everySeconds, onChange, isolate }) {
     this.#platform = platform;
     this.#kind = kind;
     this.#base = base;
     this.#everySeconds = everySeconds;
     this.#onChange = onChange;
+    this.#isolate = isolate;
   }
 
   get kind() {
@@ -101,7 +103,7 @@ class Live {
     let failure;
     this.#scorer = await this.#recall();
     try {
-      this.#scorer ??= await this.#platform.load(this.#kind);
+      this.#scorer ??= await this.#platform.load(this.#kind, { isolate: this.#isolate });
     } catch (error) {
       failure = error;
     }
@@ -137,6 +139,7 @@ class Live {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     this.#abort.abort();
+    this.#scorer?.close();
   }
 
   async #runCheck() {
@@ -190,9 +193,10 @@ class Live {
     const response = await this.#fetch(url, signal);
     if (response.status !== 200) throw new Rejection("unreachable", `the host answers ${response.status} for the core`);
     const bytes = await readCore(response, offer);
-    const scorer = await prove(offer, bytes, this.#platform);
+    const scorer = await prove(offer, bytes, this.#platform, this.#isolate);
     // It may have timed out or been closed in the meantime.
     signal.throwIfAborted();
+    this.#scorer?.close();
     this.#scorer = scorer;
     await this.#remember(offer, bytes);
   }
@@ -226,7 +230,7 @@ class Live {
       /** @type {Offer} */
       const offer = JSON.parse(kept.headers.get(OFFER_HEADER) ?? "null");
       await examine(offer, this.#kind, this.#platform);
-      return await prove(offer, await readCore(kept, offer), this.#platform);
+      return await prove(offer, await readCore(kept, offer), this.#platform, this.#isolate);
     } catch {
       return null;
     }

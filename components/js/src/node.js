@@ -4,6 +4,7 @@
 /** @import { Platform } from "./internal.js" */
 import { webcrypto } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { Worker } from "node:worker_threads";
 
 import { compile } from "./instance.js";
 import { follow } from "./live.js";
@@ -27,6 +28,8 @@ const platform = {
   glue: (kind) => import(`../dist/glue/${kind}.js`),
   core,
   own: async () => own,
+  isolate: () => import("./isolate.js"),
+  spawn: () => new Worker(new URL("./isolated-node.js", import.meta.url)),
   subtle: webcrypto.subtle,
   fetch: async (url) => (url.protocol === "file:" ? new Response(await readFile(url)) : fetch(url)),
 };

@@ -1,5 +1,6 @@
 // What a host offers in place of the package's model, and every check before it is accepted.
 
+/** @import { Isolate } from "./index.js" */
 /** @import { LivePlatform, Offer, RefusalCode } from "./internal.js" */
 import { described } from "./described.js";
 import { compile } from "./instance.js";
@@ -57,14 +58,14 @@ export async function examine(offer, kind, platform) {
 
 /**
  * A scorer from the core of an examined offer. The bytes are verified before an engine sees them.
- * @param {Offer} offer @param {Uint8Array<ArrayBuffer>} bytes @param {LivePlatform} platform
+ * @param {Offer} offer @param {Uint8Array<ArrayBuffer>} bytes @param {LivePlatform} platform @param {Isolate} [isolate]
  */
-export async function prove({ kind, core, sha256, model_version: modelVersion }, bytes, platform) {
+export async function prove({ kind, core, sha256, model_version: modelVersion }, bytes, platform, isolate) {
   if (!platform.subtle || (await digest(platform.subtle, bytes)) !== core.sha256) {
     throw new Rejection("wrong-sha256", "the core is not the one that the host names");
   }
   try {
-    return await described(platform, kind, await compile(bytes), sha256, modelVersion);
+    return await described(platform, kind, await compile(bytes), sha256, modelVersion, isolate);
   } catch (error) {
     const cause = error instanceof Error ? (error.cause ?? error) : error;
     throw new Rejection("unusable", `the core does not work: ${cause instanceof Error ? cause.message : cause}`);

@@ -1,6 +1,6 @@
 // Loads a core that the package does not contain.
 
-/** @import { Kind, OwnCore } from "./index.js" */
+/** @import { Isolate, Kind, OwnCore } from "./index.js" */
 /** @import { Platform } from "./internal.js" */
 import { described } from "./described.js";
 import { compile, Reader } from "./instance.js";
@@ -36,13 +36,13 @@ function* modules(bytes) {
   }
 }
 
-/** @param {Platform} platform @param {Kind} kind @param {OwnCore} own */
-export async function loadOwn(platform, kind, { core, sha256, modelVersion }) {
+/** @param {Platform} platform @param {Kind} kind @param {OwnCore & { isolate?: Isolate }} own */
+export async function loadOwn(platform, kind, { core, sha256, modelVersion, isolate }) {
   choose(await platform.manifest(), kind);
   const source = await core;
   if (source instanceof WebAssembly.Module) {
     if (!sha256) throw new TypeError("a compiled core has no digest: give the sha256 of its component");
-    return described(platform, kind, { module: source, states: null }, sha256, modelVersion);
+    return described(platform, kind, { module: source, states: null }, sha256, modelVersion, isolate);
   }
   const bytes = await bytesOf(platform, source);
   const isWhole = isComponent(bytes);
@@ -50,7 +50,7 @@ export async function loadOwn(platform, kind, { core, sha256, modelVersion }) {
   const computed = platform.subtle && (await digest(platform.subtle, bytes));
   if (isWhole && sha256 && sha256 !== computed) throw new Error(`the SHA-256 of the component is ${computed}`);
   const compiled = await compile(isWhole ? coreOf(bytes) : bytes);
-  return described(platform, kind, compiled, sha256 ?? /** @type {string} */ (computed), modelVersion);
+  return described(platform, kind, compiled, sha256 ?? /** @type {string} */ (computed), modelVersion, isolate);
 }
 
 /** @param {Platform} platform @param {BufferSource | Response | URL} source */

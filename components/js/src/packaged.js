@@ -1,8 +1,8 @@
 // Loads a model of the package; the entry point says where its parts are.
 
-/** @import { Kind } from "./index.js" */
+/** @import { Isolate, Kind } from "./index.js" */
 /** @import { Core, Load, Manifest, Platform } from "./internal.js" */
-import { Scorer } from "./scorer.js";
+import { Component, Scorer } from "./scorer.js";
 
 /** The SHA-256 of some bytes in hex. @param {Pick<SubtleCrypto, "digest">} subtle @param {BufferSource} bytes */
 export async function digest(subtle, bytes) {
@@ -33,19 +33,33 @@ export function choose({ models }, kind, model) {
   throw new RangeError(`there is no model "${name}" for ${kind}: there is ${names.join(", ")}`);
 }
 
+/**
+ * @param {Platform} platform @param {Kind} kind @param {Core | Promise<Core>} core
+ * @param {{ modelVersion: string, sha256: string }} identity @param {Isolate} [isolate]
+ */
+export async function scorerOf(platform, kind, core, identity, isolate) {
+  if (!isolate) {
+    const [schema, glue, compiled] = await Promise.all([platform.schema(kind), platform.glue(kind), core]);
+    return new Scorer(schema, new Component(kind, compiled, glue.instantiate), identity);
+  }
+  const spawn = isolate === true ? platform.spawn : isolate;
+  if (!platform.isolate || !spawn) throw new Error("there is no worker here that could isolate a core");
+  const { isolated } = await platform.isolate();
+  return isolated(await platform.schema(kind), await core, identity, spawn);
+}
+
 /** Makes `load` for a platform. @param {Platform} platform @returns {Load} */
 export function loader(platform) {
   /** @type {Map<string, Promise<Core>>} */
   const cores = new Map();
 
-  return async function load(kind, { model, core: ownCore, ...identity } = {}) {
-    if (ownCore) return (await platform.own()).loadOwn(platform, kind, { core: ownCore, ...identity });
+  return async function load(kind, { model, core: ownCore, isolate, ...identity } = {}) {
+    if (ownCore) return (await platform.own()).loadOwn(platform, kind, { core: ownCore, isolate, ...identity });
     const { name, model_version: modelVersion, sha256, core } = choose(await platform.manifest(), kind, model);
     const found = cores.get(name) ?? platform.core(name, core.sha256);
     cores.set(name, found);
     try {
-      const [schema, glue, compiled] = await Promise.all([platform.schema(kind), platform.glue(kind), found]);
-      return new Scorer(schema, compiled, glue.instantiate, { modelVersion, sha256 });
+      return await scorerOf(platform, kind, found, { modelVersion, sha256 }, isolate);
     } catch (error) {
       // A failed fetch may succeed next time.
       cores.delete(name);

@@ -4,14 +4,16 @@
 /** @import { LivePlatform, Parts, Platform } from "./internal.js" */
 import { loader } from "./packaged.js";
 
-/** The entry point with these parts. @param {Parts} parts @param {Platform["core"]} core */
-export function entry({ SCHEMAS, GLUE }, core) {
+/** The entry point with these parts. @param {Parts} parts @param {Platform["core"]} core @param {Platform["spawn"]} [spawn] */
+export function entry({ SCHEMAS, GLUE }, core, spawn) {
   /** @type {Platform} */
   const platform = {
     manifest: async () => (await import("../dist/manifest.js")).default,
     schema: async (kind) => (await SCHEMAS[kind]()).default,
     glue: (kind) => GLUE[kind](),
     own: () => import("./own.js"),
+    isolate: () => import("./isolate.js"),
+    spawn,
     subtle: globalThis.crypto?.subtle,
     core,
   };

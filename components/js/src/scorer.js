@@ -1,6 +1,6 @@
 // A scorer: a compiled core module behind the glue of its kind.
 
-/** @import { Core, Glue, Schema } from "./internal.js" */
+/** @import { Core, Glue, Runner, Schema } from "./internal.js" */
 import { answer, read } from "./boundary.js";
 import { ModelFailed } from "./errors.js";
 import { fault } from "./faults.js";
@@ -12,7 +12,8 @@ import { instantiate } from "./instance.js";
  * passes from one request to the next. The glue is set up once, which takes longer than a call; it has no state of the
  * model.
  */
-class Component {
+export class Component {
+  #kind;
   #core;
   #wrap;
   /** @type {any} */
@@ -20,14 +21,25 @@ class Component {
   /** The instance of the current call, and the one for the next. @type {ReturnType<typeof instantiate> | null} */
   #instance = null;
 
-  /** @param {Core} core @param {Glue["instantiate"]} wrap */
-  constructor(core, wrap) {
+  /** @param {string} kind @param {Core} core @param {Glue["instantiate"]} wrap */
+  constructor(kind, core, wrap) {
+    this.#kind = kind;
     this.#core = core;
     this.#wrap = wrap;
   }
 
-  /** @template T @param {(glue: any) => T} call @returns {T} */
-  run(call) {
+  /** Its description of itself. */
+  describe() {
+    return this.#run((glue) => glue.model.describe());
+  }
+
+  /** @param {unknown} request */
+  assess(request) {
+    return this.#run((glue) => glue[this.#kind].assess(request));
+  }
+
+  /** @param {(glue: any) => any} call */
+  #run(call) {
     try {
       this.#instance ??= instantiate(this.#core);
       this.#glue ??= this.#bind();
@@ -63,21 +75,22 @@ export class Scorer {
   #schema;
   #component;
 
-  /**
-   * @param {Schema} schema @param {Core} core @param {Glue["instantiate"]} wrap
-   * @param {{ modelVersion: string, sha256: string }} identity
-   */
-  constructor(schema, core, wrap, { modelVersion, sha256 }) {
+  /** @param {Schema} schema @param {Runner} component @param {{ modelVersion: string, sha256: string }} identity */
+  constructor(schema, component, { modelVersion, sha256 }) {
     this.#schema = schema;
-    this.#component = new Component(core, wrap);
+    this.#component = component;
     this.kind = schema.kind;
     this.modelVersion = modelVersion;
     this.sha256 = sha256;
   }
 
-  /** The component's description of itself. */
   describe() {
-    return this.#component.run((glue) => glue.model.describe());
+    return this.#component.describe();
+  }
+
+  /** Ends what it needs to score. */
+  close() {
+    this.#component.close?.();
   }
 
   /** @param {unknown} request @param {{ language?: string }} [options] */
@@ -90,9 +103,14 @@ export class Scorer {
     const fields = new Fields(text);
     const { request, sent } = read(this.#schema, fields, options);
     fields.finish();
-    const assessment = this.#component.run((glue) => glue[this.kind].assess(request));
-    const complaint = fault(assessment, this.#schema);
-    if (complaint) throw new ModelFailed(new Error(complaint));
-    return answer(this.#schema, assessment, sent, this.modelVersion);
+    const { modelVersion } = this;
+    /** @param {any} assessment */
+    const conclude = (assessment) => {
+      const complaint = fault(assessment, this.#schema);
+      if (complaint) throw new ModelFailed(new Error(complaint));
+      return answer(this.#schema, assessment, sent, modelVersion);
+    };
+    const assessment = this.#component.assess(request);
+    return assessment instanceof Promise ? assessment.then(conclude) : conclude(assessment);
   }
 }
