@@ -108,8 +108,8 @@ export interface LiveProblem {
   /**
    * `unreachable`: no answer, or an error. `not-published`: the host does not publish models of this kind.
    * `other-glue`: the model in service needs another release of this package. `too-large`, `wrong-sha256`,
-   * `other-origin`, `bad-answer`, `unusable`: the offered model is not valid. `insecure`: digests need https or
-   * localhost.
+   * `other-origin`, `bad-answer`, `unusable`: the offered model is not valid. `unsigned`: none of `keys`
+   * signed it. `insecure`: digests need https or localhost.
    */
   code:
     | "unreachable"
@@ -120,7 +120,8 @@ export interface LiveProblem {
     | "other-origin"
     | "bad-answer"
     | "unusable"
-    | "insecure";
+    | "insecure"
+    | "unsigned";
   /** A sentence for operators of the page. */
   detail: string;
 }
@@ -133,6 +134,11 @@ export interface LiveOptions {
   /** Called after each change of the model, not for the first one. */
   onChange?(modelVersion: string): void;
   isolate?: Isolate;
+  /**
+   * Public keys on P-256 of those who release models, as JWK. Then a component is accepted only if one of them signed it, as
+   * `cosign sign-blob` does. The package's own models need no signature.
+   */
+  keys?: JsonWebKey[];
 }
 
 /** What a live scorer has in addition. Its `modelVersion` and `sha256` change with the model. */

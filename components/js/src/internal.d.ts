@@ -128,6 +128,8 @@ export interface Offer {
   wit: string;
   core: { url: string; sha256: string; bytes: number };
   glue: { sha256: string };
+  /** Of the component, once it was fetched. */
+  signature?: string;
 }
 
 export type RefusalCode = LiveProblem["code"];

@@ -28,13 +28,13 @@ const OFFER_HEADER = "x-caudal-offer";
  * Resolves as soon as there is a model to score with.
  * @param {LivePlatform} platform @param {Kind} kind @param {LiveOptions} options
  */
-export async function follow(platform, kind, { base, everySeconds = 30, onChange = () => {}, isolate } = {}) {
+export async function follow(platform, kind, { base, everySeconds = 30, onChange = () => {}, isolate, keys } = {}) {
   if (!(everySeconds >= SECONDS_MIN && everySeconds <= SECONDS_MAX)) {
     throw new RangeError(`everySeconds must be from ${SECONDS_MIN} to ${SECONDS_MAX}`);
   }
   // Throws a TypeError if it is not an address.
   const live = new Live(platform, kind, new URL(String(base)), { everySeconds, onChange, isolate });
-  await live.start();
+  await live.start(keys);
   return live;
 }
 
@@ -48,6 +48,8 @@ class Live {
   #everySeconds;
   #onChange;
   #isolate;
+  /** With keys, what only accepts what they signed. @type {Awaited<ReturnType<typeof import("./signed.js").signed>> | null} */
+  #signed = null;
   /** @type {Scorer | null} */
   #scorer = null;
   /** @type {string | null} */
@@ -99,8 +101,11 @@ class Live {
     return this.#ready.assessText(text, options);
   }
 
-  async start() {
+  /** @param {JsonWebKey[]} [keys] */
+  async start(keys) {
     let failure;
+    const { subtle } = this.#platform;
+    if (keys && subtle) this.#signed = await (await import("./signed.js")).signed(subtle, keys);
     this.#scorer = await this.#recall();
     try {
       this.#scorer ??= await this.#platform.load(this.#kind, { isolate: this.#isolate });
@@ -188,17 +193,26 @@ class Live {
 
   /** @param {Offer} offer @param {AbortSignal} signal */
   async #take(offer, signal) {
-    const url = new URL(offer.core.url, this.#base);
-    if (url.origin !== this.#base.origin) throw new Rejection("other-origin", "the core is on another origin");
-    const response = await this.#fetch(url, signal);
+    const get = async (/** @type {string} */ path) => {
+      const url = new URL(path, this.#base);
+      if (url.origin !== this.#base.origin) throw new Rejection("other-origin", "the core is on another origin");
+      return this.#fetch(url, signal);
+    };
+    offer.signature = await this.#signed?.signatureOf(offer, get);
+    const response = await get(this.#signed?.pathOf(offer) ?? offer.core.url);
     if (response.status !== 200) throw new Rejection("unreachable", `the host answers ${response.status} for the core`);
-    const bytes = await readCore(response, offer);
-    const scorer = await prove(offer, bytes, this.#platform, this.#isolate);
+    const bytes = await readCore(response, this.#signed ? undefined : offer);
+    const scorer = await this.#prove(offer, bytes);
     // It may have timed out or been closed in the meantime.
     signal.throwIfAborted();
     this.#scorer?.close();
     this.#scorer = scorer;
     await this.#remember(offer, bytes);
+  }
+
+  /** @param {Offer} offer @param {Uint8Array<ArrayBuffer>} bytes */
+  #prove(offer, bytes) {
+    return prove(offer, bytes, this.#platform, this.#isolate, this.#signed?.verified);
   }
 
   #address() {
@@ -230,7 +244,7 @@ class Live {
       /** @type {Offer} */
       const offer = JSON.parse(kept.headers.get(OFFER_HEADER) ?? "null");
       await examine(offer, this.#kind, this.#platform);
-      return await prove(offer, await readCore(kept, offer), this.#platform, this.#isolate);
+      return await this.#prove(offer, await readCore(kept, this.#signed ? undefined : offer));
     } catch {
       return null;
     }

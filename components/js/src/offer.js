@@ -57,28 +57,33 @@ export async function examine(offer, kind, platform) {
 }
 
 /**
- * A scorer from the core of an examined offer. The bytes are verified before an engine sees them.
+ * A scorer from the core of an examined offer. The bytes are verified before an engine sees them: those of the core by the
+ * digest that is offered, or those of the component by theirs and by its signature.
  * @param {Offer} offer @param {Uint8Array<ArrayBuffer>} bytes @param {LivePlatform} platform @param {Isolate} [isolate]
+ * @param {(offer: Offer, component: Uint8Array<ArrayBuffer>) => Promise<Uint8Array<ArrayBuffer>>} [verified]
  */
-export async function prove({ kind, core, sha256, model_version: modelVersion }, bytes, platform, isolate) {
-  if (!platform.subtle || (await digest(platform.subtle, bytes)) !== core.sha256) {
-    throw new Rejection("wrong-sha256", "the core is not the one that the host names");
+export async function prove(offer, bytes, platform, isolate, verified) {
+  const { kind, core, sha256, model_version: modelVersion } = offer;
+  if (!platform.subtle || (await digest(platform.subtle, bytes)) !== (verified ? sha256 : core.sha256)) {
+    throw new Rejection("wrong-sha256", "the file is not the one that the host names");
   }
   try {
-    return await described(platform, kind, await compile(bytes), sha256, modelVersion, isolate);
+    const module = verified ? await verified(offer, bytes) : bytes;
+    return await described(platform, kind, await compile(module), sha256, modelVersion, isolate);
   } catch (error) {
+    if (error instanceof Rejection) throw error;
     const cause = error instanceof Error ? (error.cause ?? error) : error;
     throw new Rejection("unusable", `the core does not work: ${cause instanceof Error ? cause.message : cause}`);
   }
 }
 
-/** The bytes of a core, no more than the offer says. @param {Response} response @param {Offer} offer */
-export function readCore(response, { core }) {
-  return readUpTo(response, core.bytes);
+/** The bytes of a core, no more than the offer says; of a component, no more than of any. @param {Response} response @param {Offer} [offer] */
+export function readCore(response, offer) {
+  return readUpTo(response, offer?.core.bytes ?? CORE_BYTES_MAX);
 }
 
 /** A body; one that is too long is not read to its end. @param {Response} response @param {number} bytesMax */
-async function readUpTo(response, bytesMax) {
+export async function readUpTo(response, bytesMax) {
   const parts = [];
   let length = 0;
   const reader = (response.body ?? new Blob().stream()).getReader();
