@@ -33,7 +33,7 @@ beforeEach(async () => {
   stub = await new Stub().start();
   served = new Map();
   stub.instead = (_, response, path) => {
-    const [, digest, form] = /^\/models\/component\/([0-9a-f]+)\.(wasm|sig)$/.exec(path) ?? [];
+    const [, digest, form] = /^\/models\/(?:component|signature)\/([0-9a-f]+)\.(wasm|sig)$/.exec(path) ?? [];
     const content = served.get(digest)?.[form];
     if (content !== undefined) response.writeHead(200).end(content);
     return content !== undefined;

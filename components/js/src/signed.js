@@ -28,7 +28,7 @@ export async function signed(subtle, keys) {
 
   /** @param {Offer} offer @param {(path: string) => Promise<Response>} get */
   async function signatureOf(offer, get) {
-    const response = await get(pathOf(offer).replace(/wasm$/, "sig"));
+    const response = await get(`/models/signature/${offer.sha256}.sig`);
     if (response.status !== 200) throw new Rejection("unsigned", "the component in service has no signature");
     return new TextDecoder().decode(await readUpTo(response, SIGNATURE_BYTES_MAX)).trim();
   }
