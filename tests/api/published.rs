@@ -50,6 +50,12 @@ async fn the_active_models_can_be_fetched(db: PgPool) {
             assert_eq!(body[part]["sha256"], digest_of(&file.bytes).to_string());
             assert_eq!(body[part]["bytes"], file.bytes.len());
         }
+        // What is signed, and that nobody signed it.
+        let component = anon.get(&format!("/models/component/{digest}.wasm")).await;
+        component.assert_status(200);
+        assert_eq!(digest_of(&component.bytes).to_string(), digest);
+        anon.get(&format!("/models/signature/{digest}.sig")).await.assert_problem(404, "not-found", None);
+
         // The code is that of the component.
         let core = anon.get(&url_of(&active, "core")).await.bytes;
         assert!(embedded.bytes.windows(core.len()).any(|window| window == core), "{kind}");

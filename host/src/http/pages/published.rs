@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
+use crate::db::components;
 use crate::domain::model::ModelKind;
 use crate::http::error::Error;
 use crate::http::pages::files::{BY_DIGEST, NAMED, answer, etag, is_known};
@@ -89,6 +90,25 @@ pub(crate) async fn core(
     by_digest(&app, &name, ".wasm", &request).await
 }
 
+/// The component that a core is taken from, which is what is signed.
+pub(crate) async fn component(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    request: HeaderMap,
+) -> Result<Response, Error> {
+    by_digest(&app, &name, ".wasm", &request).await
+}
+
+/// The signature of a published component. One may be added later, so it is not cached.
+pub(crate) async fn signature(State(app): State<App>, Path(name): Path<String>) -> Result<Response, Error> {
+    let digest = name.strip_suffix(".sig").ok_or(Error::NotFound)?;
+    let component = find(&app, digest).await?;
+    let found = components::signature_of(&mut *app.db.acquire().await?, component.digest).await?;
+    let signature = found.ok_or(Error::NotFound)?.signature;
+    let headers = [(header::CACHE_CONTROL, HeaderValue::from_static(NAMED))];
+    Ok((ANY_ORIGIN, headers, signature).into_response())
+}
+
 pub(crate) async fn glue(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -97,20 +117,22 @@ pub(crate) async fn glue(
     by_digest(&app, &name, ".js", &request).await
 }
 
+async fn find(app: &App, digest: &str) -> Result<File, Error> {
+    if let Some(file) = app.models.shelf().find(digest) {
+        return Ok(file);
+    }
+    // Another host may have announced it: hosts have the same active models.
+    let snapshot = app.models.snapshot();
+    for kind in &app.settings.published {
+        let _ = snapshot.published(*kind).await;
+    }
+    app.models.shelf().find(digest).ok_or(Error::NotFound)
+}
+
 async fn by_digest(app: &App, name: &str, extension: &str, request: &HeaderMap) -> Result<Response, Error> {
     let digest = name.strip_suffix(extension).ok_or(Error::NotFound)?;
-    let file = match app.models.shelf().find(digest) {
-        Some(file) => file,
-        // Another host may have announced it: hosts have the same active models.
-        None => {
-            let snapshot = app.models.snapshot();
-            for kind in &app.settings.published {
-                let _ = snapshot.published(*kind).await;
-            }
-            app.models.shelf().find(digest).ok_or(Error::NotFound)?
-        }
-    };
-    // Both types of file are found by digest; the extension must match.
+    let file = find(app, digest).await?;
+    // All types of file are found by digest; the extension must match.
     if file.is_wasm() != (extension == ".wasm") {
         return Err(Error::NotFound);
     }

@@ -125,6 +125,9 @@ const OPERATIONS: &[Operation] = &[
         .takes(&[IF_NONE_MATCH]).gives(&[ETAG]).answers(&[(200, one::<ActiveJson>()), (304, Content::Empty)])
         .errors(&["not-publishable"]),
     route!(get "/models/core/{name}", published::core, "A core module").file(WASM),
+    route!(get "/models/component/{name}", published::component, "The component of a core module, which is what is signed").file(WASM),
+    route!(get "/models/signature/{name}", published::signature, "The signature of a component in base64, as cosign makes it")
+        .answers(&[(200, Content::Bytes("text/plain"))]),
     route!(get "/models/glue/{name}", published::glue, "The JavaScript glue of a core module").file(SCRIPT),
     route!(get "/", bank::page, "The bank's page").file(PAGE),
     route!(get "/bank/{file}", "bank_file": bank::file, "A file of the bank's page").file(ANY_FILE),

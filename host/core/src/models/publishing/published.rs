@@ -23,7 +23,7 @@ impl File {
         Self { digest: digest_of(bytes), bytes: bytes.into() }
     }
 
-    /// Whether it is a core module rather than glue.
+    /// Whether it is a component or a core module rather than glue.
     pub fn is_wasm(&self) -> bool {
         self.bytes.starts_with(b"\0asm")
     }
@@ -32,6 +32,8 @@ impl File {
 /// A model for a page.
 #[derive(Debug, Clone)]
 pub struct Published {
+    /// For pages that verify its signature.
+    pub component: File,
     pub core: File,
     /// Lifts and lowers values.
     pub glue: File,
@@ -59,7 +61,7 @@ impl Published {
     /// See [`NotPortable`].
     pub fn new(kind: ModelKind, component: &[u8]) -> Result<Self, NotPortable> {
         let Portable { core, glue } = Portable::new(kind.as_str(), component)?;
-        Ok(Self { core: File::new(&core), glue: File::new(glue.as_bytes()) })
+        Ok(Self { component: File::new(component), core: File::new(&core), glue: File::new(glue.as_bytes()) })
     }
 
     /// Translates a component, unless it needs different glue than pages ship with.

@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::models::publishing::published::{File, Published};
 
-/// Two files for each of the last 16 distinct models. A page may fetch the files of a model that was active
+/// Three files for each of the last 16 distinct models. A page may fetch the files of a model that was active
 /// a moment ago.
-const FILES_MAX: usize = 32;
+const FILES_MAX: usize = 48;
 
 /// The files that were published last.
 #[derive(Default)]
@@ -16,9 +16,9 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    pub(crate) fn put(&self, Published { core, glue }: &Published) {
+    pub(crate) fn put(&self, Published { component, core, glue }: &Published) {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        for file in [core, glue] {
+        for file in [component, core, glue] {
             files.retain(|it| it.digest != file.digest);
             files.push_front(file.clone());
         }
