@@ -35,6 +35,8 @@ answer! {
         sha256: String { example: "\"8efe6cf7...\"" },
         /// The contract between a host and its components.
         wit: &'static str { one_of: &[WIT], example: "\"caudal:scoring@1.0.0\"" },
+        /// What glue depends on: pages with the same fingerprint can run it.
+        abi: String { example: "\"3f2a91c0...\"" },
         core: FileJson,
         glue: FileJson,
     }
@@ -76,6 +78,7 @@ pub(crate) async fn active(
         model_version: identity.version.to_string(),
         sha256: identity.digest.to_string(),
         wit: WIT,
+        abi: published.abi.to_string(),
         core: FileJson::new(&published.core, "core", "wasm"),
         glue: FileJson::new(&published.glue, "glue", "js"),
     };

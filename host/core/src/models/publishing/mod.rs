@@ -1,5 +1,6 @@
 //! Models for pages and for the npm package.
 
+mod abi;
 mod entry;
 pub mod package;
 pub mod published;

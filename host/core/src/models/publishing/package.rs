@@ -46,7 +46,7 @@ pub fn files(runtime: &Runtime) -> Result<Vec<PackageFile>, PackageError> {
             None => files.push((glue.clone(), published.glue.bytes.to_vec())),
         }
         files.push((core.clone(), published.core.bytes.to_vec()));
-        let entry = listed(&embedded, loaded.identity(), (&published.core, &core), (&published.glue, &glue));
+        let entry = listed(&embedded, loaded.identity(), &published, (&core, &glue));
         models.insert(name.to_owned(), entry);
     }
     let (mut requests, mut answers) = (Vec::new(), vec![&FieldError::DECLARATION]);
@@ -98,14 +98,16 @@ impl Visitor for Wire {
     }
 }
 
-fn listed(embedded: &Embedded, identity: &Identity, core: (&File, &str), glue: (&File, &str)) -> Value {
-    let shown = |(file, path): (&File, &str)| json!({"sha256": file.digest.to_string(), "bytes": file.bytes.len(), "file": path});
+fn listed(embedded: &Embedded, identity: &Identity, published: &Published, (core, glue): (&str, &str)) -> Value {
+    let shown =
+        |file: &File, path: &str| json!({"sha256": file.digest.to_string(), "bytes": file.bytes.len(), "file": path});
     json!({
         "kind": embedded.kind.as_str(),
         "default": embedded.by_default,
         "model_version": identity.version.to_string(),
         "sha256": identity.digest.to_string(),
-        "core": shown(core),
-        "glue": shown(glue),
+        "abi": published.abi.to_string(),
+        "core": shown(&published.core, core),
+        "glue": shown(&published.glue, glue),
     })
 }

@@ -1,13 +1,14 @@
 //! Models in a form that a browser or an edge worker can run.
 //!
 //! A page ships with the glue for a kind and fetches the active core module. That works while the active
-//! component needs the same glue as the embedded one; another needs a newer page and is not published.
+//! component has the same [fingerprint](abi) as the embedded one; another needs a newer page and is not published.
 
 use std::sync::{Arc, OnceLock};
 
 use tokio::task::spawn_blocking;
 
 use crate::domain::model::{Digest, ModelKind};
+use crate::models::publishing::abi;
 use crate::models::serving::embedded::Embedded;
 use crate::wasm::{NotPortable, Portable, digest_of};
 
@@ -37,6 +38,8 @@ pub struct Published {
     pub core: File,
     /// Lifts and lowers values.
     pub glue: File,
+    /// Components with the same fingerprint run behind the same glue.
+    pub abi: Digest,
 }
 
 /// Why a model is not published.
@@ -47,7 +50,7 @@ pub enum NotPublishable {
     /// It contains a language runtime, or decides on money.
     #[error("the component runs only on a host")]
     HostOnly,
-    /// It was built differently from the embedded one.
+    /// Its types or its calling convention differ from those of the embedded one.
     #[error("the component needs different glue than pages ship with")]
     OtherGlue,
     #[error("translating the component panicked")]
@@ -61,27 +64,24 @@ impl Published {
     /// See [`NotPortable`].
     pub fn new(kind: ModelKind, component: &[u8]) -> Result<Self, NotPortable> {
         let Portable { core, glue } = Portable::new(kind.as_str(), component)?;
-        Ok(Self { component: File::new(component), core: File::new(&core), glue: File::new(glue.as_bytes()) })
+        let abi = abi::fingerprint(kind, component).map_err(|error| NotPortable::Translation(error.to_string()))?;
+        let (core, glue) = (File::new(&core), File::new(glue.as_bytes()));
+        Ok(Self { component: File::new(component), core, glue, abi })
     }
 
     /// Translates a component, unless it needs different glue than pages ship with.
     fn with_shipped_glue(kind: ModelKind, component: &[u8]) -> Result<Self, NotPublishable> {
         let published = Self::new(kind, component)?;
-        if shipped_glue(kind) != Some(published.glue.digest) {
+        if shipped_abi(kind) != Some(published.abi) {
             return Err(NotPublishable::OtherGlue);
         }
         Ok(published)
     }
 }
 
-/// The digest of the glue that pages ship with.
-fn shipped_glue(kind: ModelKind) -> Option<Digest> {
-    static GLUE: OnceLock<Vec<(ModelKind, Digest)>> = OnceLock::new();
-    let glue = GLUE.get_or_init(|| {
-        let defaults = Embedded::ALL.into_iter().filter(|it| it.by_default);
-        defaults.filter_map(|it| Some((it.kind, Published::new(it.kind, it.bytes).ok()?.glue.digest))).collect()
-    });
-    glue.iter().find(|(of, _)| *of == kind).map(|(_, digest)| *digest)
+/// The fingerprint of the glue that pages ship with.
+fn shipped_abi(kind: ModelKind) -> Option<Digest> {
+    abi::fingerprint(kind, Embedded::default_of(kind).bytes).ok()
 }
 
 /// A component's bytes, translated on first use.

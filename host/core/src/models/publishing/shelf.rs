@@ -16,7 +16,7 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    pub(crate) fn put(&self, Published { component, core, glue }: &Published) {
+    pub(crate) fn put(&self, Published { component, core, glue, .. }: &Published) {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         for file in [component, core, glue] {
             files.retain(|it| it.digest != file.digest);
