@@ -46,8 +46,14 @@ describe("rejected offers", () => {
 
   /** An offer that is bad in one way; `isFetched`: whether its core is requested at all. */
   const BAD = {
-    "another glue": { code: "other-glue", spoil: (offer) => (offer.glue.sha256 = "0".repeat(64)) },
-    "another contract": { code: "other-glue", spoil: (offer) => (offer.wit = "caudal:scoring@2.0.0") },
+    "another glue, of a host without fingerprints": {
+      code: "other-glue",
+      spoil: (offer) => Object.assign(offer, { abi: undefined, glue: { sha256: "0".repeat(64) } }),
+    },
+    "another contract, of a host without fingerprints": {
+      code: "other-glue",
+      spoil: (offer) => Object.assign(offer, { abi: undefined, wit: "caudal:scoring@2.0.0" }),
+    },
     "another kind": { code: "bad-answer", spoil: (offer) => (offer.kind = "risk") },
     "no digest": { code: "bad-answer", spoil: (offer) => (offer.core.sha256 = "abc") },
     "no digest of the component": { code: "bad-answer", spoil: (offer) => delete offer.sha256 },

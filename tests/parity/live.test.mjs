@@ -235,6 +235,18 @@ describe("a platform", () => {
     assert.deepEqual([scorer.problem, version()], [null, model_version]);
   });
 
+  test("takes what has its fingerprint, whatever the text of contract and glue", async () => {
+    const models = { "nudge-1": { ...manifest.models["nudge-1"], abi: "a1" } };
+    const own = { ...platform, manifest: async () => ({ ...manifest, models }) };
+    const other = { wit: "caudal:scoring@1.1.0", glue: { sha256: "0".repeat(64) } };
+    const { model_version } = Object.assign(stub.offer(kind, another(coreOf("nudge-1"), "fits")), other, { abi: "a1" });
+    scorer = await follow(own, kind, { base: stub.url });
+    assert.deepEqual([scorer.problem, version()], [null, model_version]);
+    Object.assign(stub.offer(kind, another(coreOf("nudge-1"), "fits not")), { abi: "b2" });
+    await scorer.check();
+    assert.deepEqual([scorer.problem.code, version()], ["other-glue", model_version]);
+  });
+
   test("that has nothing at all says so", async () => {
     await assert.rejects(follow({ ...platform, load: packageIsAway }, kind, { base: stub.url }), /the package is away/);
   });

@@ -77,6 +77,8 @@ export interface Model {
   default: boolean;
   model_version: string;
   sha256: string;
+  /** Fingerprint of what its glue depends on. */
+  abi?: string;
   core: File;
   glue: File;
 }
@@ -126,6 +128,7 @@ export interface Offer {
   model_version: string;
   sha256: string;
   wit: string;
+  abi?: string;
   core: { url: string; sha256: string; bytes: number };
   glue: { sha256: string };
   /** Of the component, once it was fetched. */

@@ -42,14 +42,16 @@ export async function readOffer(response) {
 
 /** Rejects an offer that is not for this package. @param {Offer} offer @param {string} kind @param {LivePlatform} platform */
 export async function examine(offer, kind, platform) {
-  const { core, glue, model_version, sha256, wit } = offer;
+  const { abi, core, glue, model_version, sha256, wit } = offer;
   const isWhole = isDigest(sha256) && isDigest(core?.sha256) && typeof core.url === "string" && core.bytes > 0;
   if (!isWhole || !MODEL_VERSION.test(model_version) || offer.kind !== kind) {
     throw new Rejection("bad-answer", "the host's answer is not an offer");
   }
   const manifest = await platform.manifest();
   const own = Object.values(manifest.models).find((it) => it.kind === kind);
-  if (wit !== manifest.wit || glue?.sha256 !== own?.glue.sha256) {
+  // Earlier hosts have no fingerprint of what glue depends on.
+  const fits = abi && own?.abi ? abi === own.abi : wit === manifest.wit && glue?.sha256 === own?.glue.sha256;
+  if (!fits) {
     throw new Rejection("other-glue", "the model in service needs another release of this package");
   }
   if (core.bytes > CORE_BYTES_MAX) throw new Rejection("too-large", `the core has more than ${CORE_BYTES_MAX} bytes`);
