@@ -7,6 +7,7 @@ import { after, before, test } from "node:test";
 import manifest from "../../components/js/lib/dist/manifest.js";
 import { SOUND, textOf } from "../parity/hostile.mjs";
 import { Service } from "../parity/service.mjs";
+import { offerOfPackaged, Stub } from "../parity/stub.mjs";
 import { Edge } from "./workerd.mjs";
 
 const RISK = textOf(SOUND.risk);
@@ -228,4 +229,23 @@ test("an unknown model is refused clearly, and the others answer", async () => {
     assert.equal((await own.post("/ai/accessibility", textOf(SOUND.accessibility))).status, 200);
     await own.end();
   }
+});
+
+test("health fails while the host has another model in service, and the worker still scores", async () => {
+  const stub = await new Stub().start();
+  stub.offers = { risk: offerOfPackaged("risk-2"), nudge: offerOfPackaged("nudge-1") };
+  const own = await Edge.start({ CAUDAL_HOST: stub.url });
+  const report = async () => {
+    const response = await fetch(`${own.url}/ai/health`);
+    const { status, models } = await response.json();
+    return [response.status, status, models.risk.deployment_error];
+  };
+  assert.deepEqual(await report(), [200, "ok", undefined], "accessibility is not published, which is no difference");
+  stub.offers.risk = offerOfPackaged("risk-1");
+  const [here, there] = [manifest.models["risk-2"], manifest.models["risk-1"]].map((it) => it.model_version);
+  assert.deepEqual(await report(), [503, "fail", `the host's model is ${there}, not ${here}`]);
+  assert.equal((await own.post("/ai/risk", RISK)).status, 200);
+  await stub.end();
+  assert.deepEqual(await report(), [200, "ok", undefined], "nobody knows");
+  await own.end();
 });

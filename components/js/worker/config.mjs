@@ -15,6 +15,10 @@ const MAIN = "worker/worker.js";
 /** The behaviour of workerd that the worker is tested with. */
 const COMPATIBILITY_DATE = "2026-10-01";
 
+/** The host may be in a private network. */
+const OUTBOUND =
+  ', (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true)))';
+
 /** All modules by path, the main one first. */
 export function modules() {
   const found = new Map();
@@ -48,7 +52,7 @@ export function configuration({ address = "127.0.0.1:8787", bindings = {} } = {}
   return `using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (
-  services = [(name = "scorers", worker = .scorers)],
+  services = [(name = "scorers", worker = .scorers)${bindings.CAUDAL_HOST ? OUTBOUND : ""}],
   sockets = [(name = "http", address = ${text(address)}, http = (), service = "scorers")],
 );
 

@@ -6,6 +6,8 @@ export interface Env {
   RISK_MODEL?: string;
   NUDGE_MODEL?: string;
   ACCESSIBILITY_MODEL?: string;
+  /** Address of a Caudal host. The health report fails while a kind's model is not the one in service there. */
+  CAUDAL_HOST?: string;
 }
 
 /** The assistance API of a Caudal host: the scores and the health report. */

@@ -33,24 +33,48 @@ export function scorerOf(kind, env) {
   throw new BadConfiguration(`${binding} names "${name}"; this worker has ${names.join(", ")}`);
 }
 
+/** For the host's answer; a health check does not wait long. */
+const HOST_MS_MAX = 2_000;
+
+/**
+ * What is wrong with a model beside the host's champion, or "". A host that does not answer, or does not publish the kind, is no
+ * reason to stop an edge that works.
+ * @param {Kind} kind @param {Scorer} scorer @param {Env} env
+ */
+async function difference(kind, { modelVersion, sha256 }, { CAUDAL_HOST: host }) {
+  if (!host) return "";
+  const address = new URL(`/models/${kind}/active`, host);
+  try {
+    const response = await fetch(address, { redirect: "manual", signal: AbortSignal.timeout(HOST_MS_MAX) });
+    const champion = response.status === 200 ? await response.json() : { sha256 };
+    return champion.sha256 === sha256 ? "" : `the host's model is ${champion.model_version}, not ${modelVersion}`;
+  } catch (error) {
+    console.warn(String(error));
+    return "";
+  }
+}
+
 /** @type {number | null} */
 let startedAt = null;
 
 /** The host's health report. Any fault of the configuration fails it, because a worker is deployed as a whole. @param {Env} env */
-export function health(env) {
+export async function health(env) {
   // The clock stands still while a worker starts, so uptime counts from the first report.
   startedAt ??= Date.now();
   /** @type {Record<string, { loaded: boolean, version?: string, sha256?: string, deployment_error?: string }>} */
   const models = {};
-  for (const kind of KINDS) {
-    try {
-      const { modelVersion: version, sha256 } = scorerOf(kind, env);
-      models[kind] = { loaded: true, version, sha256 };
-    } catch (error) {
-      models[kind] = { loaded: false, deployment_error: String(/** @type {Error} */ (error).message) };
-    }
-  }
-  const isWell = Object.values(models).every((model) => model.loaded);
+  await Promise.all(
+    KINDS.map(async (kind) => {
+      try {
+        const scorer = scorerOf(kind, env);
+        models[kind] = { loaded: true, version: scorer.modelVersion, sha256: scorer.sha256 };
+        models[kind].deployment_error = (await difference(kind, scorer, env)) || undefined;
+      } catch (error) {
+        models[kind] = { loaded: false, deployment_error: String(/** @type {Error} */ (error).message) };
+      }
+    }),
+  );
+  const isWell = Object.values(models).every((model) => model.loaded && !model.deployment_error);
   const report = {
     status: isWell ? "ok" : "fail",
     model_loaded: models.nudge.loaded,
