@@ -1,6 +1,7 @@
 """What the package writes, and what it says when something does not fit."""
 
 import json
+import os
 import tempfile
 import unittest
 from pathlib import Path
@@ -57,7 +58,7 @@ class Package(unittest.TestCase):
         expected += table.format("is_new_device", "is_new_device", "", "true")
         expected += table.format("beneficiary_saved_minutes", "beneficiary_saved_minutes", "", "false")
         expected += '\n[[reasons]]\ncode = "NEW_DEVICE"\nfact = "is_new_device"\nat_least = 1\n'
-        self.assertEqual(self.read("map.toml"), expected + "\n[score]\npoints = [20, 600]\n")
+        self.assertEqual(self.read("map.toml"), expected + "\n[score]\npoints = [[-4, 0.0], [4, 1.0]]\n")
         pesos, device, minutes = json.loads(self.read("reference.json"))["features"]
         self.assertEqual((len(pesos["deciles"]), len(pesos["shares"])), (9, 10))
         self.assertEqual((device["values"], device["missing"]), ([0, 1], 0))

@@ -123,7 +123,8 @@ fn nodes(block: &Block<'_>, missing: &mut HashMap<usize, u8>) -> Result<Vec<Raw>
         let missing_left = if kind == MISSING_NONE { thresholds[at] >= 0.0 } else { types[at] & DEFAULT_LEFT != 0 };
         nodes.push(Raw::Split {
             column: columns[at],
-            threshold: thresholds[at],
+            // Infinite where a split only parts missing values.
+            threshold: thresholds[at].min(f64::MAX),
             missing_left,
             left: child(left[at]),
             right: child(right[at]),

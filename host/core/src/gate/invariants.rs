@@ -14,6 +14,9 @@ use crate::wasm::ScoreError;
 /// shows in a dozen pairs, so the probability of missing it is below 1 in 100,000.
 const REQUESTS: usize = 4000;
 
+/// What counts as a fall in contract 2, whose models are sums of thousands of terms. Those of contract 1 are exact.
+const FALL_MIN: f64 = 1.0 / (1 << 30) as f64;
+
 /// Requests per instance: their answers stay well below what one call may return.
 pub(super) const BATCH: usize = 250;
 
@@ -26,6 +29,7 @@ pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<
     let manifest = scorer.identity().manifest.as_deref();
     let Some((labels, requests)) = random_requests::<K>(seed, manifest) else { return Ok(()) };
     let (mut unusable, mut falls) = (Faults::default(), Faults::default());
+    let tolerance = if manifest.is_some() { FALL_MIN } else { 0.0 };
     let mut before = None;
     let count = requests.len();
     for (labels, requests) in labels.chunks(BATCH).zip(requests.chunks(BATCH)) {
@@ -41,7 +45,7 @@ pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<
             };
             match worse {
                 None => before = score.map(|score| (request, score)),
-                Some(change) => note_fall(change, before, score, &mut falls),
+                Some(change) => note_fall(change, before, score.map(|score| score + tolerance), &mut falls),
             }
         }
     }
