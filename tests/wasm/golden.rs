@@ -36,8 +36,11 @@ fn risk_expect(answer: &risk::Assessment, predictor: f64) -> trained_risk::golde
 #[test]
 fn risk_models_answer_their_golden_cases_bit_for_bit() {
     let built_for_1_0_0 = std::fs::read(root().join("tests/wit/risk-1.0.0.wasm")).unwrap();
-    let scorers =
-        [("risk-1", component("risk-1"), RISK_1), ("risk-2", component("risk"), RISK_2), ("risk-2", built_for_1_0_0, RISK_2)];
+    let scorers = [
+        ("risk-1", component("risk-1"), RISK_1),
+        ("risk-2", component("risk"), RISK_2),
+        ("risk-2", built_for_1_0_0, RISK_2),
+    ];
     for (model, component, weights) in scorers {
         let scorer = Scorer::<Risk>::load(runtime(), &component).unwrap();
         let cases: Vec<Case<native::risk::Request, trained_risk::golden::Expect>> = cases(model);

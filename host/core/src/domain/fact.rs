@@ -315,8 +315,14 @@ mod tests {
             (claim("shoe_size", "integer", "", false), "no fact \"shoe_size\"; it has amount, "),
             (claim("amount", "integer", "MXN", true), "amount is a integer in \"centavos\" here"),
             (claim("beneficiary_saved_minutes", "integer", "minutes", true), "requires beneficiary_saved_minutes"),
-            (Claims { reasons: vec!["FULL_MOON".to_owned()], ..claim("amount", "integer", "centavos", true) }, "FULL_MOON"),
-            (Claims { contributions: vec!["x".to_owned(); 65], ..claim("amount", "integer", "centavos", true) }, "more than 64"),
+            (
+                Claims { reasons: vec!["FULL_MOON".to_owned()], ..claim("amount", "integer", "centavos", true) },
+                "FULL_MOON",
+            ),
+            (
+                Claims { contributions: vec!["x".to_owned(); 65], ..claim("amount", "integer", "centavos", true) },
+                "more than 64",
+            ),
         ] {
             let fault = Manifest::of(&claims).unwrap_err();
             assert!(fault.contains(named), "{fault}");

@@ -9,10 +9,10 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::gate::faults::{Faults, error_chain};
-use crate::gate::{explanations, invariants};
 use crate::gate::report::CheckOutcome::{Noted, Passed};
 use crate::gate::report::{Refusal, Report};
 use crate::gate::timing;
+use crate::gate::{explanations, invariants};
 use crate::scoring::cases::{Case, read};
 use crate::scoring::{Kind, Scored, Scorer};
 use crate::wasm::{Identity, ScoreError};

@@ -83,7 +83,13 @@ mod tests {
     #[test]
     fn the_form_of_answers_changes_only_with_its_number() {
         let factors = vec!["NEW_BENEFICIARY".to_owned()];
-        let answer = Assessment { level: Level::Medium, score: -0.0, predictor: Some(0.25), factors, reasons: vec!["MISSING_FACT"] };
+        let answer = Assessment {
+            level: Level::Medium,
+            score: -0.0,
+            predictor: Some(0.25),
+            factors,
+            reasons: vec!["MISSING_FACT"],
+        };
         let expected = "6ccf4b55a78ae921-47dc6d6bf3f82e11fd13e9f2edb7b56a304c05e0b5e4ff2b5b36d97a782e548d";
         assert_eq!(in_short(&[7], Ok(vec![answer])).unwrap(), expected);
     }

@@ -117,10 +117,7 @@ impl<W: Scorer> Component<W> {
     ///
     /// # Errors
     /// When the call as a whole fails. An unusable answer is an error in its place.
-    pub fn assess_batch(
-        &self,
-        requests: &[W::Request],
-    ) -> Result<Vec<Result<W::Assessment, ScoreError>>, ScoreError> {
+    pub fn assess_batch(&self, requests: &[W::Request]) -> Result<Vec<Result<W::Assessment, ScoreError>>, ScoreError> {
         let class = self.identity.class;
         let batch = |store: &mut Store| self.world.assess_batch(store, requests);
         let answers = call(self.world.pre().engine(), class, limits(class).batch, batch)?;
@@ -184,6 +181,13 @@ impl Identity {
         }
         let (digest, class) = (compiled.digest(), compiled.class());
         let summary = summary.chars().filter(|it| !it.is_control()).take(SUMMARY_CHARS_MAX).collect();
-        Ok(Self { kind: expected, version: ModelVersion::new(expected, &version, digest), digest, class, summary, manifest })
+        Ok(Self {
+            kind: expected,
+            version: ModelVersion::new(expected, &version, digest),
+            digest,
+            class,
+            summary,
+            manifest,
+        })
     }
 }

@@ -64,7 +64,10 @@ mod tests {
             (&["caudal:scoring/transfer-rules@1.2.0"], Some(ModelKind::TransferRules)),
             (&["caudal:risk/risk@2.0.0"], Some(ModelKind::Risk)),
             // Built for the next host as well.
-            (&["caudal:risk/risk@3.0.0", "caudal:scoring/model@1.0.0", "caudal:scoring/risk@1.0.0"], Some(ModelKind::Risk)),
+            (
+                &["caudal:risk/risk@3.0.0", "caudal:scoring/model@1.0.0", "caudal:scoring/risk@1.0.0"],
+                Some(ModelKind::Risk),
+            ),
             (&["caudal:scoring/model@1.0.0", "other:scoring/risk@1.0.0", "risk"], None),
             (&["wasi:cli/run@0.2.0"], None),
             (&[], None),

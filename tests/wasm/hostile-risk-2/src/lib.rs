@@ -22,8 +22,7 @@ struct Component;
 impl Guest for Component {
     fn describe() -> Manifest {
         let fact = |name: &str, kind, unit: &str| Fact { name: name.into(), kind, unit: unit.into(), required: true };
-        let mut facts =
-            vec![fact("amount", Kind::Integer, "centavos"), fact("is_new_beneficiary", Kind::Flag, "")];
+        let mut facts = vec![fact("amount", Kind::Integer, "centavos"), fact("is_new_beneficiary", Kind::Flag, "")];
         match behaviour() {
             "fact" => facts.push(fact("shoe_size", Kind::Number, "cm")),
             "unit" => facts[0].unit = "MXN".into(),
@@ -50,9 +49,7 @@ impl Guest for Component {
             "abstains" => Outcome::Abstained(0),
             "abstains-new" if is_new => Outcome::Abstained(0),
             "index" => scored(0.5, vec![7]),
-            "infinite" => {
-                Outcome::Scored(Assessment { predictor: f64::INFINITY, score: 0.5, reasons: Vec::new() })
-            }
+            "infinite" => Outcome::Scored(Assessment { predictor: f64::INFINITY, score: 0.5, reasons: Vec::new() }),
             "falls" if is_new => scored(0.0, vec![0]),
             // High for a payment in which no factor of the specification applies.
             "high" => scored(0.75 + predictor / 10.0, Vec::new()),
