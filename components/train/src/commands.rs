@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Parser, Subcommand};
 use serde::de::DeserializeOwned;
 
@@ -58,6 +58,9 @@ enum Action {
         /// File to write
         #[arg(long)]
         output: PathBuf,
+        /// Version of the fitted risk model, for example 2.1.0 (default: that of the model)
+        #[arg(long)]
+        version: Option<String>,
     },
     /// Evaluate a model on rows: results with intervals, calibration, slices
     Evaluate {
@@ -119,7 +122,7 @@ impl Command {
         match self.action {
             Action::All => pipeline::all(root, pipeline::PAIRS, |line| println!("{line}")),
             Action::Generate { kind, rows, seed, output } => generate(kind, rows, seed, output.as_deref()),
-            Action::Fit { model, input, output } => fit(model, input.as_deref(), &output),
+            Action::Fit { model, input, output, version } => fit(model, input.as_deref(), &output, version.as_deref()),
             Action::Evaluate { model, weights, input } => {
                 evaluate(model, &bytes(model, weights, root)?, input.as_deref())
             }
@@ -181,11 +184,15 @@ fn generate(kind: Kind, rows: usize, seed: u64, output: Option<&Path>) -> Result
     }
 }
 
-fn fit(model: Model, input: Option<&Path>, output: &Path) -> Result<()> {
-    let risk_rows = || rows(input, risk::generator::generate, TRAINING);
+fn fit(model: Model, input: Option<&Path>, output: &Path, version: Option<&str>) -> Result<()> {
+    ensure!(version.is_none() || model.kind() == Kind::Risk, "--version is for risk models");
+    let fit_risk = |model| {
+        let weights = risk::fit::fit(model, &rows(input, risk::generator::generate, TRAINING)?)?;
+        anyhow::Ok(caudal_model::risk::Weights { version: version.unwrap_or(weights.version), ..weights }.to_file())
+    };
     let file = match model {
-        Model::Risk1 => risk::fit::fit(&RISK_1, &risk_rows()?)?.to_file(),
-        Model::Risk2 => risk::fit::fit(&RISK_2, &risk_rows()?)?.to_file(),
+        Model::Risk1 => fit_risk(&RISK_1)?,
+        Model::Risk2 => fit_risk(&RISK_2)?,
         Model::Nudge1 => nudge::fit::fit(&rows(input, nudge::generator::generate, TRAINING)?)?.weights.to_file(),
         Model::Accessibility2 => accessibility::fit::fit(&rows(input, people, TRAINING)?)?.to_file(),
     };

@@ -16,7 +16,10 @@ use sha2::{Digest as _, Sha256};
 use crate::metrics::Reference;
 
 /// Columns that a file may omit.
-const OPTIONAL: [&str; 1] = ["beneficiary_saved_minutes"];
+const OPTIONAL: [&str; 2] = ["beneficiary_saved_minutes", "age_range"];
+
+/// Booleans as pandas writes them, and as they are here.
+const BOOLEANS: [(&str, &str); 2] = [("True", "true"), ("False", "false")];
 
 /// One case of a data file.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +87,8 @@ fn read_with<T>(
     for record in reader.records() {
         let record = record.with_context(file)?;
         let line = record.position().map_or(0, csv::Position::line);
+        let usual = |text| BOOLEANS.iter().find(|(other, _)| *other == text).map_or(text, |(_, usual)| usual);
+        let record = record.iter().map(usual).collect();
         rows.push(parse(&record, &header).with_context(|| format!("{}, line {line}", path.display()))?);
     }
     Ok(rows)

@@ -70,7 +70,8 @@ pub type Row = data::Row<Request, Label>;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Label {
     /// For slices only.
-    pub age_range: AgeRange,
+    #[serde(default)]
+    pub age_range: Option<AgeRange>,
     pub severity: Level,
 }
 
@@ -130,7 +131,7 @@ fn row(process: &Process, random: &mut Random) -> Row {
         [true, false] => Level::Medium,
         [true, true] => Level::High,
     };
-    Row { facts: request, label: Label { age_range, severity } }
+    Row { facts: request, label: Label { age_range: Some(age_range), severity } }
 }
 
 /// Average and maximum of past transfers; both 0 if there are none.

@@ -44,7 +44,8 @@ impl Evaluation<'_> {
             ("3 or more past transfers".into(), Box::new(move |row| past(row) >= 3)),
         ];
         for age in age::ALL {
-            groups.push((format!("age {}", code(age)), Box::new(move |row| self.rows[row].label.age_range == age)));
+            groups
+                .push((format!("age {}", code(age)), Box::new(move |row| self.rows[row].label.age_range == Some(age))));
         }
         for (name, hours) in [("0 to 5", 0..6), ("6 to 11", 6..12), ("12 to 17", 12..18), ("18 to 23", 18..24)] {
             let belongs = move |row: usize| hours.contains(&self.rows[row].facts.hour_of_day);
