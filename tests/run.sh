@@ -75,6 +75,10 @@ supply() {
     return "$status"
 }
 
+elsewhere() {
+    node tests/parity/prepare.mjs && node tests/parity/elsewhere.mjs
+}
+
 stream() {
     tests/tools.sh nats || return 3
     node --test --test-reporter=spec tests/ha/nats.mjs
@@ -115,6 +119,7 @@ steps_drills() {
     CAUDAL_INCOMING_ORDERS=100000 counted "${tests[@]}" --test api -- --nocapture incoming_drill
     CAUDAL_RECONCILED=1000000 counted "${tests[@]}" --test api -- --nocapture planted_differences
     counted "${tests[@]}" --test simulation -- --seeds 20000
+    single "the package runs under Deno, Bun and wrangler" elsewhere
     FUZZ_SECONDS=60 counted "${tests[@]}" --test fuzz
     single "the contract holds" tests/contract/schemathesis.sh "$CAUDAL" 1000
 }
