@@ -1,17 +1,24 @@
-// A component in a worker: its core comes first, then calls.
+// A component in a worker: its core comes first, then calls. It imports the glue of all kinds, because bundlers do not split
+// workers.
 
 /** @import { Core, Glue } from "./internal.js" */
+import * as accessibility from "../dist/glue/accessibility.js";
+import * as nudge from "../dist/glue/nudge.js";
+import * as risk from "../dist/glue/risk.js";
 import { Component } from "./scorer.js";
 
-/** Answers messages. @param {(kind: string) => Glue} glueOf @param {(answer: { value?: unknown, error?: string }) => void} post */
-export function serving(glueOf, post) {
+/** @type {Record<string, Glue>} */
+const GLUE = { accessibility, nudge, risk };
+
+/** Answers messages. @param {(answer: { value?: unknown, error?: string }) => void} post */
+export function serving(post) {
   /** @type {Component | undefined} */
   let component;
   /** @param {{ kind: string, core?: Core, describe?: boolean, request: unknown }} message */
   return ({ kind, core, describe, request }) => {
     try {
       if (core) {
-        component = new Component(kind, core, glueOf(kind).instantiate);
+        component = new Component(kind, core, GLUE[kind].instantiate);
         post({});
       } else {
         post({ value: describe ? component?.describe() : component?.assess(request) });
