@@ -156,15 +156,6 @@ pub(crate) fn hostile_of(version: &str) -> Vec<u8> {
     bytes
 }
 
-/// A risk scorer of contract 2 with a certain misbehaviour.
-pub(crate) fn hostile_risk_2(behaviour: &str) -> Vec<u8> {
-    let mut bytes = fixture("hostile-risk-2.wasm");
-    let place = b"behaviour:";
-    let at = bytes.windows(place.len()).position(|it| it == place).expect("the place of the word") + place.len();
-    bytes[at..at + 12].copy_from_slice(format!("{behaviour:12}").as_bytes());
-    bytes
-}
-
 /// A request to `/ai/nudge`.
 pub(crate) fn on_screen(screen: &str) -> Value {
     json!({

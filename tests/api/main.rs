@@ -19,6 +19,7 @@ mod bulk;
 mod client;
 mod concurrency;
 mod connections;
+mod contract_2;
 mod customers;
 mod dpop;
 mod enforcement;

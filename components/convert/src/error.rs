@@ -1,3 +1,5 @@
+//! Why a component could not be made.
+
 use std::fmt;
 
 /// Where an error is.

@@ -25,6 +25,7 @@ use caudal_ensemble::Ensemble;
 pub use caudal_ensemble::Kind;
 
 pub use error::{Error, File};
+pub use map::{Direction, Fact};
 
 use error::Result;
 
@@ -34,27 +35,6 @@ pub const COMPONENT_BYTES_MAX: usize = 1 << 20;
 pub const MODEL_BYTES_MAX: usize = 64 << 20;
 /// Maximum size of a map: 128 features and 255 reasons need far less.
 pub const MAP_BYTES_MAX: usize = 1 << 20;
-
-/// A fact that a host can give.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fact {
-    pub name: &'static str,
-    pub kind: Kind,
-    /// Empty if there is none.
-    pub unit: &'static str,
-    pub direction: Direction,
-}
-
-/// How a score may move with a fact that grows. Nothing is said about a fact that is missing: it may move the score to
-/// anywhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// It may only rise.
-    Rises,
-    /// It may only fall.
-    Falls,
-    Free,
-}
 
 /// A finished component.
 #[derive(Clone, Debug, PartialEq, Eq)]

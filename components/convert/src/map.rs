@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use crate::error::{Error, Result};
 use crate::read::Trained;
-use crate::{Direction, Fact, MAP_BYTES_MAX};
+use crate::{Kind, MAP_BYTES_MAX};
 
 /// Length of a summary: one sentence.
 const SUMMARY_BYTES_MAX: usize = 200;
@@ -16,6 +16,27 @@ const CODE_BYTES_MAX: usize = 64;
 const SUGGESTIONS: usize = 3;
 /// A unit of which the host has hundredths, under this name.
 const HUNDREDTHS: (&str, &str) = ("MXN", "centavos");
+
+/// A fact that a host can give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fact {
+    pub name: &'static str,
+    pub kind: Kind,
+    /// Empty if there is none.
+    pub unit: &'static str,
+    pub direction: Direction,
+}
+
+/// How a score may move with a fact that grows. Nothing is said about a fact that is missing: it may move the score to
+/// anywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// It may only rise.
+    Rises,
+    /// It may only fall.
+    Falls,
+    Free,
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

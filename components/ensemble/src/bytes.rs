@@ -1,3 +1,5 @@
+//! A model as bytes, and how they are read.
+
 use core::str::from_utf8;
 
 use crate::flags::{self, IDENTITY, INPUTS_F32, LINEAR, REQUIRES, SUM_F32, WIDE};

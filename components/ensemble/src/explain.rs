@@ -1,3 +1,5 @@
+//! Exact contributions to a predictor.
+
 use alloc::vec::Vec;
 
 use crate::bytes::{FACT_BYTES, Model, number};

@@ -1,3 +1,5 @@
+//! Scores from values.
+
 use alloc::vec::Vec;
 
 use caudal_model::curve::sigmoid;

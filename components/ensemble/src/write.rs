@@ -1,3 +1,5 @@
+//! Writes a model as bytes.
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

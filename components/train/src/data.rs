@@ -87,11 +87,14 @@ fn read_with<T>(
     for record in reader.records() {
         let record = record.with_context(file)?;
         let line = record.position().map_or(0, csv::Position::line);
-        let usual = |text| BOOLEANS.iter().find(|(other, _)| *other == text).map_or(text, |(_, usual)| usual);
         let record = record.iter().map(usual).collect();
         rows.push(parse(&record, &header).with_context(|| format!("{}, line {line}", path.display()))?);
     }
     Ok(rows)
+}
+
+fn usual(text: &str) -> &str {
+    BOOLEANS.iter().find(|(other, _)| *other == text).map_or(text, |(_, usual)| usual)
 }
 
 /// Parses a record, naming the column in errors where the reader knows it.

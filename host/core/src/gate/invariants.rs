@@ -45,7 +45,7 @@ pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<
             };
             match worse {
                 None => before = score.map(|score| (request, score)),
-                Some(change) => note_fall(change, before, score.map(|score| score + tolerance), &mut falls),
+                Some(change) => note_fall(change, before, (score, tolerance), &mut falls),
             }
         }
     }
@@ -88,9 +88,9 @@ pub(super) fn random_requests<K: Kind>(
 }
 
 /// Quotes the first pair only, because it is long.
-fn note_fall<R: Debug>(change: &str, was: Option<(&R, f64)>, is: Option<f64>, falls: &mut Faults) {
+fn note_fall<R: Debug>(change: &str, was: Option<(&R, f64)>, (is, tolerance): (Option<f64>, f64), falls: &mut Faults) {
     if let (Some((request, was)), Some(is)) = (was, is)
-        && is < was
+        && is < was - tolerance
     {
         falls.add_brief(|| format!("{request:?} scores {was}, and with {change} only {is}"));
     }

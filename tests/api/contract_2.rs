@@ -1,0 +1,114 @@
+//! Models of contract 2 in service: swapped with those of contract 1, and where they abstain. That is no failure: the
+//! predecessor answers, and no order passes because of it.
+
+use std::time::Duration;
+
+use caudal::domain::model::ModelKind;
+use caudal::domain::risk::Enforcement;
+use caudal::models::{LoadedComponent, Models};
+use caudal::wasm::Runtime;
+use serde_json::json;
+use sqlx::PgPool;
+
+use crate::assistance::{risk, with};
+use crate::enforcement::{REQUIRED, app, send};
+use crate::harness::{Options, TestApp, fixture, refused, registry};
+use crate::swap::{deploy, digest_of, register, serves};
+
+/// A risk scorer of contract 2 with a certain misbehaviour.
+fn hostile_risk_2(behaviour: &str) -> Vec<u8> {
+    let mut bytes = fixture("hostile-risk-2.wasm");
+    let place = b"behaviour:";
+    let at = bytes.windows(place.len()).position(|it| it == place).expect("the place of the word") + place.len();
+    bytes[at..at + 12].copy_from_slice(format!("{behaviour:12}").as_bytes());
+    bytes
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn requests_never_notice_a_swap_between_contracts(db: PgPool) {
+    let app = TestApp::with(db.clone(), Options { decision_log: true, ..Options::default() }).await;
+    let _follower = app.follow().await;
+    // Built for 1.0.0 when that was frozen, and for 2.0.0.
+    let components = [std::fs::read("../tests/wit/risk-1.0.0.wasm").unwrap(), hostile_risk_2("sane")];
+    register(&db, ModelKind::Risk, "6.6.6", &components[1]).await;
+    // The answer of each version to the same request.
+    let asked = with(risk(), &json!({"amount": 1234.56, "is_new_beneficiary": true}));
+    let of_version = async |bytes: &[u8]| {
+        let loaded = LoadedComponent::load(&Runtime::new().unwrap(), ModelKind::Risk, bytes).unwrap();
+        let models = Models::new(registry().with(loaded));
+        let swapped = TestApp::serving(db.clone(), models).await;
+        let answer = swapped.ai().post("/ai/risk", asked.clone()).await.assert_status(200).json();
+        (answer["model_version"].clone(), answer["result"]["risk_score"].clone())
+    };
+    let expected = [of_version(&components[0]).await, of_version(&components[1]).await];
+    assert_ne!(expected[0].1, expected[1].1);
+
+    let clients = (0..8).map(|_| {
+        let (ai, asked, expected) = (app.ai(), asked.clone(), expected.clone());
+        tokio::spawn(async move {
+            let mut seen = [0, 0];
+            while seen.iter().any(|&count| count < 20) {
+                let answer = ai.post("/ai/risk", asked.clone()).await.assert_status(200).json();
+                let got = (answer["model_version"].clone(), answer["result"]["risk_score"].clone());
+                let place = expected.iter().position(|it| *it == got);
+                seen[place.unwrap_or_else(|| panic!("a version with another's score: {answer}"))] += 1;
+                tokio::task::yield_now().await;
+            }
+        })
+    });
+    let clients: Vec<_> = clients.collect();
+    let mut epoch = 0;
+    while !clients.iter().all(tokio::task::JoinHandle::is_finished) {
+        let champion = digest_of(&components[(epoch % 2) as usize]);
+        epoch = deploy(&db, ModelKind::Risk, champion, epoch).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        assert!(epoch < 500, "the clients do not see both versions");
+    }
+    for client in clients {
+        client.await.unwrap();
+    }
+    let replay = json!({"stored": {"kind": "risk", "limit": 1000}});
+    let replayed = app.operator(Some("models:admin")).post("/admin/replay", replay).await.assert_status(200).json();
+    assert!(replayed["equal"] == replayed["replayed"] && replayed["equal"].as_i64() > Some(300), "{replayed}");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn the_previous_version_answers_where_the_champion_abstains(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = app.follow().await;
+    let champion = hostile_risk_2("abstains-new");
+    register(&db, ModelKind::Risk, "6.6.6", &champion).await;
+    deploy(&db, ModelKind::Risk, digest_of(&champion), 0).await.unwrap();
+    serves(&app.models, "risk-6.6.6").await;
+    let answered = async |is_new: bool| {
+        let asked = with(risk(), &json!({"is_new_beneficiary": is_new}));
+        app.ai().post("/ai/risk", asked).await.assert_status(200).json()["model_version"].as_str().unwrap().to_owned()
+    };
+    for _ in 0..20 {
+        assert!(answered(true).await.starts_with("risk-2."));
+    }
+    assert!(answered(false).await.starts_with("risk-6.6.6"), "it did not fail");
+
+    // Without a predecessor there is no answer.
+    let alone = LoadedComponent::load(&Runtime::new().unwrap(), ModelKind::Risk, &champion).unwrap();
+    let alone = TestApp::serving(db, Models::new(registry().with(alone))).await;
+    let asked = with(risk(), &json!({"is_new_beneficiary": true}));
+    refused(&alone, alone.ai().post("/ai/risk", asked), 503, "model-unavailable", None).await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_model_that_abstains_lets_nothing_pass(db: PgPool) {
+    let app = app(db, Enforcement::Enforce).await;
+    let ana = app.user("ana");
+    let (from, to) = ana.account_and_payee().await;
+    let way = (from.as_str(), to.as_str());
+    let load = |behaviour| {
+        let bytes = hostile_risk_2(behaviour);
+        registry().with(LoadedComponent::load(&Runtime::new().unwrap(), ModelKind::Risk, &bytes).unwrap())
+    };
+    app.models.activate(load("abstains-new"));
+    refused(&app, send(&ana, way, 100.0, true, None), 400, REQUIRED, None).await;
+    // An eighth and a quarter: a medium risk, which needs no acknowledgment.
+    app.models.activate(load("sane"));
+    send(&ana, way, 100.0, true, None).await.assert_status(200);
+}
