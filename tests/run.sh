@@ -85,7 +85,7 @@ stream() {
 }
 
 # With these together, dependencies have the features that they were built with.
-tests=(cargo test --locked --no-fail-fast --package caudal --package caudal-core --package caudal-model --package caudal-train)
+tests=(cargo test --locked --no-fail-fast --package caudal --package caudal-core --package caudal-model --package caudal-train --package caudal-convert --package caudal-ensemble)
 
 steps_test() {
     # Most of this is one thread, too.
@@ -101,7 +101,7 @@ steps_test() {
         [[ $name == wasm ]] || counted "${tests[@]}" --test "$name"
     done
     # shellcheck disable=SC2046
-    counted "${tests[@]}" --lib --bins $(basename --multiple --suffix .rs components/{model,train}/tests/*.rs | sed 's/^/--test /')
+    counted "${tests[@]}" --lib --bins $(basename --multiple --suffix .rs components/{model,train,ensemble}/tests/*.rs components/convert/tests/* | sed 's/^/--test /')
     counted supply
     single "exported models score as in Python" tests/python/run.sh "$CAUDAL"
     single "the contract holds" tests/contract/schemathesis.sh "$CAUDAL" 200

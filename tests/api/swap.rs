@@ -15,8 +15,8 @@ use sha2::{Digest as _, Sha256};
 use sqlx::PgPool;
 use tokio::sync::Barrier;
 
-use crate::assistance::{accessibility, risk, with};
-use crate::harness::{Client, TestApp, ledger_key, registry};
+use crate::assistance::{accessibility, risk};
+use crate::harness::{Client, TestApp, ledger_key};
 
 /// Longest time for a host to follow a deployment.
 const FOLLOWS_WITHIN: Duration = Duration::from_secs(2);

@@ -135,7 +135,10 @@ fn csv_means_the_same_as_json() {
     code(&output, REFUSED);
     let table = data.read("results.csv");
     let mut lines_of_table = table.lines();
-    assert_eq!(lines_of_table.next(), Some("line,user_id,model_version,risk_level,risk_score,risk_factors"));
+    assert_eq!(
+        lines_of_table.next(),
+        Some("line,user_id,model_version,risk_level,risk_score,risk_factors,model_reasons,predictor")
+    );
     let first = lines_of_table.next().unwrap();
     assert!(
         first.starts_with("2,\"Pérez, Ana\",risk-2.0.0+") && first.ends_with("AMOUNT_MUCH_HIGHER_THAN_AVERAGE"),

@@ -165,6 +165,8 @@ export interface RiskResult {
   risk_score: number;
   /** Reasons for the risk; empty only if the level is `low`. */
   risk_factors: Array<"AMOUNT_MUCH_HIGHER_THAN_AVERAGE" | "NEW_BENEFICIARY" | "UNUSUAL_TIME" | "NEW_DEVICE" | "LOCATION_CHANGED" | "LOW_HISTORY">;
+  /** The model's own reasons; absent if it has none. */
+  model_reasons?: Array<string>;
 }
 
 /** Requests, answers and the package's models of each kind. */

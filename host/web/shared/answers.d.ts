@@ -87,6 +87,8 @@ export interface ActiveModel {
   sha256: string;
   /** The contract between a host and its components. */
   wit: "caudal:scoring@1.0.0";
+  /** What glue depends on: pages with the same fingerprint can run it. */
+  abi: string;
   core: ModelFile;
   glue: ModelFile;
 }
@@ -1088,6 +1090,8 @@ export interface RiskResult {
   risk_score: number;
   /** Reasons for the risk; empty only if the level is `low`. */
   risk_factors: Array<"AMOUNT_MUCH_HIGHER_THAN_AVERAGE" | "NEW_BENEFICIARY" | "UNUSUAL_TIME" | "NEW_DEVICE" | "LOCATION_CHANGED" | "LOW_HISTORY">;
+  /** The model's own reasons; absent if it has none. */
+  model_reasons?: Array<string>;
 }
 
 /** A rollback. It names both versions, so that a repeated one cannot undo the first. */
