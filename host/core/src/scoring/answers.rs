@@ -90,7 +90,7 @@ mod tests {
             factors,
             reasons: vec!["MISSING_FACT"],
         };
-        let expected = "6ccf4b55a78ae921-47dc6d6bf3f82e11fd13e9f2edb7b56a304c05e0b5e4ff2b5b36d97a782e548d";
+        let expected = "b2469103742d4d8b-04f0f2d91b2e9db10473a009fdbb700f1fad763ff633222914099218fa29194b";
         assert_eq!(in_short(&[7], Ok(vec![answer])).unwrap(), expected);
     }
 }
