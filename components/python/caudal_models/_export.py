@@ -111,7 +111,7 @@ def _card(library: str, words: Mapping[str, Any], scores: Any, labels: Sequence[
         tables += [("[metrics]", it) for it in metrics(scores, frauds)]
     head = {name: words.get(name, "") for name in ("owner", "purpose", "next_review")}
     text = _toml({**head, "limits": list(words.get("limits", ()))}, tables)
-    return f"# Complete what is empty before you push. Dates are as in 2026-12-31; metrics have 95 % intervals.\n{text}"
+    return f"# Complete what is empty. Dates are as in 2026-12-31; metrics have 95 % intervals.\n{text}"
 
 
 def _toml(entries: Mapping[str, Any], tables: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> str:
