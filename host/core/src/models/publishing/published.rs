@@ -1,7 +1,7 @@
 //! Models in a form that a browser or an edge worker can run.
 //!
 //! A page ships with the glue for a kind and fetches the active core module. That works while the active
-//! component has the same [fingerprint](abi) as the embedded one; another needs a newer page and is not published.
+//! component has the same fingerprint as the embedded one; another needs a newer page and is not published.
 
 use std::sync::{Arc, OnceLock};
 
