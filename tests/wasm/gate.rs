@@ -134,7 +134,11 @@ fn a_misbehaving_model_is_refused_with_a_reason() {
 fn a_model_of_contract_2_is_held_to_what_it_says_and_to_the_catalogue() {
     for (behaviour, name, reason) in [
         ("fact", "world", "this host has no fact \"shoe_size\"; it has amount, "),
-        ("unit", "world", "the fact amount is a integer in \"centavos\" here, not a integer in \"MXN\""),
+        (
+            "unit",
+            "world",
+            "the fact amount has kind integer with unit \"centavos\" here, not integer with unit \"MXN\"",
+        ),
         ("requires", "world", "it requires beneficiary_saved_minutes, which is not known for every transfer"),
         ("reason", "world", "this host has no reason \"FULL_MOON\"; it has AMOUNT_MUCH_HIGHER_THAN_AVERAGE, "),
         ("index", "answers", "a reason is not in the manifest"),

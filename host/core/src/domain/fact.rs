@@ -236,8 +236,8 @@ impl Manifest {
             let fact = known(&claimed.name)?;
             let (kind, unit) = (fact.measure.kind(), fact.measure.unit());
             if (claimed.kind, &*claimed.unit) != (kind, unit) {
-                let found = format!("{} in {:?}", claimed.kind, cut(&claimed.unit));
-                return Err(format!("the fact {} is a {kind} in {unit:?} here, not a {found}", fact.name));
+                let found = format!("{} with unit {:?}", claimed.kind, cut(&claimed.unit));
+                return Err(format!("the fact {} has kind {kind} with unit {unit:?} here, not {found}", fact.name));
             }
             if claimed.is_required && !fact.is_always_known {
                 return Err(format!("it requires {}, which is not known for every transfer", fact.name));
@@ -313,7 +313,7 @@ mod tests {
         assert!(Manifest::of(&claim("amount", "integer", "centavos", true)).is_ok());
         for (claims, named) in [
             (claim("shoe_size", "integer", "", false), "no fact \"shoe_size\"; it has amount, "),
-            (claim("amount", "integer", "MXN", true), "amount is a integer in \"centavos\" here"),
+            (claim("amount", "integer", "MXN", true), "amount has kind integer with unit \"centavos\" here"),
             (claim("beneficiary_saved_minutes", "integer", "minutes", true), "requires beneficiary_saved_minutes"),
             (
                 Claims { reasons: vec!["FULL_MOON".to_owned()], ..claim("amount", "integer", "centavos", true) },
