@@ -65,6 +65,10 @@ create table account_balance (
     -- the day's total without adding up the day.
     sent_day date not null default 'epoch',
     sent bigint not null default 0 constraint account_balance_sent check (sent >= 0),
+    -- How many transfers left the account, and their sum, refused ones included: each entry repeats what they were after it,
+    -- so that what was sent since any moment is a difference.
+    sent_transfers bigint not null default 0,
+    sent_total bigint not null default 0,
     -- The sum of the open holds.
     held bigint not null default 0 constraint account_balance_held check (held >= 0),
     -- Whether no money may leave.
@@ -130,6 +134,8 @@ create table transfer (
     payer_account_number text,
     payer_institution int,
     operating_date date,
+    -- Thumbprint of the key that the sender's token was bound to.
+    device text constraint transfer_device check (device is null or kind = 'spei' and char_length(device) = 43),
     -- The batch that wrote it.
     chain_id uuid not null,
     seq bigint not null,
@@ -155,6 +161,9 @@ create table transfer (
 );
 -- A user's list, newest first, the history that risk and limits are computed from, and the returns that events tell of.
 create index transfer_by_owner on transfer (owner, created_at desc, transfer_id desc);
+-- What somebody sent to a payee lately, and whether they sent anything from a device before.
+create index transfer_to_payee on transfer (owner, payee_key, created_at) include (amount) where kind = 'spei';
+create index transfer_by_device on transfer (owner, device) where device is not null;
 create unique index transfer_returns on transfer (returns) where returns is not null;
 -- Another bank's tracking key may equal one of this bank's.
 create unique index transfer_spei_reference on transfer (spei_reference) where kind = 'spei';
@@ -189,6 +198,9 @@ create table entry (
     transfer_id uuid not null,
     delta bigint not null constraint entry_delta check (delta <> 0),
     balance_after bigint not null,
+    -- Those of the balance after it.
+    sent_transfers bigint not null default 0,
+    sent_total bigint not null default 0,
     -- The batch that wrote it.
     chain_id uuid not null,
     seq bigint not null,
@@ -244,6 +256,8 @@ create table idempotency (
     primary key (owner, key),
     constraint idempotency_outcome check (num_nonnulls(transfer_id, hold_id, rejection) = 1)
 );
+-- How often somebody was refused lately.
+create index idempotency_refused on idempotency (owner, created_at) where rejection is not null;
 
 -- One row per committed batch. Its CHECKs compare what the writer meant with what the statement did,
 -- so a lost race, a missing row or money from nowhere abort the whole batch. A row of zeros is a

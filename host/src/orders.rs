@@ -21,6 +21,8 @@ pub(crate) struct Draft {
     pub(crate) acknowledgment_token: Option<String>,
     /// The hold that it captures.
     pub(crate) hold_id: Option<Uuid>,
+    /// Thumbprint of the key that the sender's token is bound to.
+    pub(crate) device: Option<String>,
 }
 
 impl Draft {
@@ -31,14 +33,16 @@ impl Draft {
 
     /// The same in a bulk that sends the payee this much before.
     pub(crate) async fn order_after(self, app: &App, owner: &str, sent_before: Money) -> Result<Order, NotMade> {
-        let Self { key, request, acknowledgment_token, hold_id } = self;
+        let Self { key, request, acknowledgment_token, hold_id, device } = self;
         let TransferRequest { payment: Flat(payment), circumstances: Flat(circumstances), remittance } = request;
         let Payment { from_account_id, to_beneficiary_id, amount } = payment;
         let circumstances = circumstances_of(&circumstances, None, sent_before);
         let subject = Subject { owner, from: from_account_id, to: to_beneficiary_id, amount };
         let acknowledgment = (&app.acknowledgments, acknowledgment_token.as_deref());
         let enforcement = app.settings.risk_enforcement;
-        let risk = enforce(enforcement, &assessor(app, true), &subject, circumstances, acknowledgment).await;
+        let risk =
+            enforce(enforcement, &assessor(app, device.as_deref(), true), &subject, circumstances, acknowledgment)
+                .await;
         let risk = risk.map_err(NotMade::Unassessed)?;
         let may_record_refusal = app.rates.may_be_refused(owner, app.clock.now());
         let (transfer_id, owner) = (app.clock.new_id(), owner.to_owned());
@@ -52,6 +56,7 @@ impl Draft {
             remittance: remittance.0.normalized(),
             risk,
             hold_id,
+            device,
             may_record_refusal,
         })
     }
@@ -70,8 +75,9 @@ pub(crate) fn circumstances_of(
 }
 
 /// Assesses for an order, or for somebody who only asks.
-pub(crate) fn assessor(app: &App, is_order: bool) -> Assessor<'_> {
-    Assessor { db: &app.db, key: &app.key, models: &app.models, clock: &app.clock, is_order, is_evidence: is_order }
+pub(crate) fn assessor<'a>(app: &'a App, device: Option<&'a str>, is_order: bool) -> Assessor<'a> {
+    let (db, key) = (&app.db, &app.key);
+    Assessor { db, key, models: &app.models, clock: &app.clock, device, is_order, is_evidence: is_order }
 }
 
 /// What became of an order, and whether that repeats the answer to an earlier one with the same key.

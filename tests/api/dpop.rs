@@ -214,3 +214,37 @@ async fn bound_tokens_can_be_required_and_are_refused_where_nobody_expects_them(
     assert_eq!(get(&unaware, "DPoP", &token, &[&proof]).await.status, 401);
     assert_eq!(get(&unaware, "Bearer", &token, &[]).await.status, 401);
 }
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_device_is_new_until_something_was_sent_with_its_key(db: PgPool) {
+    let (signer, keys) = (Pair::ec("e", 0), [Pair::ec("k", 1), Pair::ed("k", 1)]);
+    let provider = TestProvider::start(&[&signer]).await;
+    let app = start(db, &provider).await;
+    let mut proofs_made = 0;
+    let mut send = async |key: &Pair, method: &str, path: &str, body: Option<Value>| {
+        let token = bound(&provider, &signer, key);
+        proofs_made += 1;
+        let target = json!({"htm": method, "htu": format!("{ORIGIN}{}", path.split('?').next().unwrap())});
+        let claims = with(&claims(&proofs_made.to_string(), &token), target);
+        let client = app.anon().with("authorization", &format!("DPoP {token}"));
+        let client = client.with("dpop", &with_header(key, &claims, &header(key)));
+        let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
+        client.send(method, path, Some("application/json"), body).await.json()
+    };
+    let account = json!({"accountNumber": "646180110400000007", "accountType": "checking", "currency": "MXN"});
+    let from = send(&keys[0], "POST", ACCOUNTS, Some(account)).await["id"].as_str().unwrap().to_owned();
+    let payee = json!({"name": "Eva", "bankName": "BBVA", "accountNumber": "012180004643051249"});
+    let to = send(&keys[0], "POST", "/api/ledger/beneficiaries", Some(payee)).await["id"].as_str().unwrap().to_owned();
+    for (key, is_new) in [(0, true), (0, false), (1, true), (0, false)] {
+        for claimed in [true, false] {
+            let query = format!("fromAccountId={from}&toBeneficiaryId={to}&amount=1&isNewDevice={claimed}");
+            let context = send(&keys[key], "GET", &format!("/api/ledger/risk-context?{query}"), None).await;
+            assert_eq!(context["request"]["is_new_device"], is_new, "key {key}, claimed {claimed}: {context}");
+        }
+        if key == 0 {
+            let transfer = json!({"fromAccountId": from, "toBeneficiaryId": to, "amount": 1});
+            assert_eq!(send(&keys[0], "POST", "/api/ledger/transactions", Some(transfer)).await["status"], "completed");
+        }
+    }
+    app.assert_sound().await;
+}

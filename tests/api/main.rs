@@ -61,6 +61,7 @@ mod rails;
 #[path = "../random.rs"]
 mod random;
 mod rates;
+mod recent;
 mod reconciliation;
 mod remittance;
 mod replay;

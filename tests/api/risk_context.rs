@@ -22,6 +22,13 @@ fn score(context: &Value) -> f64 {
     context["assessment"]["result"]["risk_score"].as_f64().unwrap()
 }
 
+/// The facts of the specification.
+fn specified(context: &Value) -> Value {
+    let is_counted =
+        |name: &str| ["sent_", "to_payee_", "payees_", "refusals_"].iter().any(|prefix| name.starts_with(prefix));
+    context["request"].as_object().unwrap().clone().into_iter().filter(|(name, _)| !is_counted(name)).collect()
+}
+
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_first_transfer_to_a_payee_says_so(db: PgPool) {
     let (_app, ana, from, to) = TestApp::ready(db).await;
@@ -32,7 +39,7 @@ async fn a_first_transfer_to_a_payee_says_so(db: PgPool) {
         "avg_transaction_amount": 0.0, "max_transaction_amount": 0.0, "num_transactions_to_beneficiary": 0,
         "is_new_device": false, "geolocation_changed": false, "beneficiary_saved_minutes": 0, "user_id": "ana",
     });
-    assert_eq!(first["request"], request);
+    assert_eq!(specified(&first), request);
     assert_eq!(first["assessment"]["user_id"], "ana");
     assert_eq!(first["assessment"]["result"]["risk_factors"], json!(["NEW_BENEFICIARY", "LOW_HISTORY"]));
     assert_eq!(first.as_object().unwrap().len(), 2, "{first}");

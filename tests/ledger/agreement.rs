@@ -231,6 +231,7 @@ impl Run {
             remittance: Remittance::NONE,
             risk: self.risk(),
             hold_id: None,
+            device: None,
             may_record_refusal: true,
         }
     }

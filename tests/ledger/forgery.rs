@@ -132,6 +132,11 @@ fn ways() -> Vec<(&'static str, Vec<&'static str>, &'static str)> {
             vec!["update account_balance set floor = -9 where floor = 0"],
             "the floor of its kind",
         ),
+        (
+            "what was sent lately hidden",
+            vec!["update account_balance set sent_transfers = 0 where sent_transfers > 0"],
+            "that of its last entry",
+        ),
         ("a day's total reset", vec!["update account_balance set sent = 0 where sent > 0"], "total of a day"),
         (
             "a payment redirected afterwards",

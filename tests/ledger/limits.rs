@@ -74,6 +74,7 @@ async fn two_hosts_and_a_limit_for_a_day_lose_no_order_to_a_deadlock(db: PgPool)
                     remittance: Remittance::NONE,
                     risk: Risk::NotEnforced,
                     hold_id: None,
+                    device: None,
                     may_record_refusal: true,
                 };
                 match hosts[client % HOSTS].submit(Command::Transfer(order)).await {

@@ -109,6 +109,7 @@ pub(crate) fn command(position: usize, small: &Small) -> Command {
             remittance: Remittance::NONE,
             risk: Risk::NotEnforced,
             hold_id: None,
+            device: None,
             may_record_refusal: true,
         }),
     }

@@ -37,6 +37,7 @@ fn order(id: u128, amount: i64) -> Order {
         remittance: Remittance::NONE,
         risk: Risk::NotEnforced,
         hold_id: None,
+        device: None,
         may_record_refusal: true,
     }
 }

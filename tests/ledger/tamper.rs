@@ -44,6 +44,7 @@ pub(crate) fn new_order(number: u128, amount: i64) -> Order {
         remittance: Remittance::NONE,
         risk: Risk::NotEnforced,
         hold_id: None,
+        device: None,
         may_record_refusal: true,
     }
 }

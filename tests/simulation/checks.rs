@@ -6,6 +6,7 @@ use caudal::domain::clabe::Clabe;
 use caudal::domain::hold;
 use caudal::domain::money::Money;
 use caudal::domain::transfer::{Kind, RailName, Status};
+use caudal::ledger::batch::{NewEntry, Sent};
 use caudal::ledger::chain::ChainKey;
 use caudal::ledger::{FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, LedgerError, OpenedAccount, Outcome, Refusal, SPEI_ACCOUNT};
 use uuid::Uuid;
@@ -40,18 +41,27 @@ fn check_money(tables: &Tables, complaints: &mut Vec<String>) {
     }
     let mut history = BTreeMap::new();
     for ((key, version), entry) in &tables.entries {
-        let (last, posted, at) = history.entry(*key).or_insert((0, 0, entry.created_at));
+        let (last, posted, at, sent) = history.entry(*key).or_insert((0, 0, entry.created_at, (0, 0)));
         *last += 1;
         *posted += entry.delta.minor();
         if (*last, *posted) != (*version, entry.balance_after.minor()) || entry.created_at < *at {
             complain(format!("entry {version} of {key:?} does not continue the one before it"));
         }
         *at = entry.created_at;
+        let (count, sum) = sent_by(tables, entry);
+        *sent = (sent.0 + count, sent.1 + sum);
+        if (entry.sent_ever.transfers, entry.sent_ever.total.minor()) != *sent {
+            complain(format!("entry {version} of {key:?} counts {:?}, not {sent:?}", entry.sent_ever));
+        }
     }
     for (key, balance) in &tables.balances {
-        let (version, posted) = history.get(key).map_or((0, 0), |(version, posted, _)| (*version, *posted));
+        let (version, posted) = history.get(key).map_or((0, 0), |(version, posted, ..)| (*version, *posted));
         if (version, posted) != (balance.version, balance.posted.minor()) {
             complain(format!("balance {key:?} is not the sum of its entries"));
+        }
+        let last = tables.entries.range((*key, 0)..=(*key, i64::MAX)).next_back();
+        if last.map_or_else(Sent::default, |(_, entry)| entry.sent_ever) != balance.sent_ever {
+            complain(format!("balance {key:?} does not count what its last entry does"));
         }
         if balance.posted < balance.floor {
             complain(format!("balance {key:?} is below its floor"));
@@ -105,6 +115,15 @@ fn check_money(tables: &Tables, complaints: &mut Vec<String>) {
             complain(format!("the bank account {bank} has {posted}, not {expected}"));
         }
     }
+}
+
+/// What an entry adds to the transfers that its account ever sent to others.
+fn sent_by(tables: &Tables, entry: &NewEntry) -> (i64, i64) {
+    let new = &tables.transfers[&entry.transfer_id].new;
+    let owner = tables.accounts.get(&new.credit_account_id).and_then(|it| it.owner.as_ref());
+    let is_sent =
+        new.kind == Kind::Spei && new.transfer.from_account_id == entry.balance.0 && owner != Some(&new.owner);
+    if is_sent && entry.delta < Money::ZERO { (1, new.transfer.amount.minor()) } else { (0, 0) }
 }
 
 fn leaves_the_bank(stored: &StoredTransfer) -> bool {

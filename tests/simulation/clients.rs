@@ -61,6 +61,7 @@ impl World {
             remittance: Remittance::NONE,
             risk: Risk::NotEnforced,
             hold_id: None,
+            device: None,
             may_record_refusal: true,
         }
     }

@@ -131,6 +131,7 @@ async fn pay(payer: usize, hosts: &[Ledger], chance: &Chance) -> Result<Duration
             remittance: Remittance::NONE,
             risk: Risk::NotEnforced,
             hold_id: None,
+            device: None,
             may_record_refusal: true,
         };
         let asked = Instant::now();

@@ -143,6 +143,7 @@ impl Author {
             remittance: Remittance::NONE,
             risk,
             hold_id,
+            device: None,
             may_record_refusal: true,
         })
     }

@@ -70,6 +70,7 @@ pub(crate) fn risk_request(facts: &native::risk::Request) -> risk::Request {
         is_new_device: facts.is_new_device,
         geolocation_changed: facts.geolocation_changed,
         beneficiary_saved_minutes: facts.beneficiary_saved_minutes,
+        ..risk::Request::default()
     }
 }
 

@@ -69,6 +69,17 @@ impl FromRequestParts<App> for User {
     }
 }
 
+/// Thumbprint of the key that the token of the request is bound to, if it is.
+pub(crate) struct Device(pub(crate) Option<String>);
+
+impl FromRequestParts<App> for Device {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        Ok(Self(authenticate(parts, app).await?.key.clone()))
+    }
+}
+
 /// Operators, by the scopes of their tokens.
 macro_rules! operators {
     ($($operator:ty),+) => {$(

@@ -67,7 +67,7 @@ pub(crate) async fn send(
     acknowledgment_token: Option<String>,
 ) -> Answer<Transfer> {
     let request = TransferRequest { circumstances: Flat(circumstances), ..schedule.request.clone() };
-    let draft = Draft { key: Some(schedule.key(date)), request, acknowledgment_token, hold_id: None };
+    let draft = Draft { key: Some(schedule.key(date)), request, acknowledgment_token, hold_id: None, device: None };
     orders::send(app, &schedule.owner, draft).await
 }
 

@@ -43,6 +43,7 @@ pub(super) fn risk() -> impl Strategy<Value = risk::Request> {
             is_new_device: flags.1,
             geolocation_changed: flags.2,
             beneficiary_saved_minutes: saved,
+            ..risk::Request::default()
         }
     })
 }

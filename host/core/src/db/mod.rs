@@ -56,6 +56,7 @@ pub mod policy;
 pub mod primary;
 pub mod profiles;
 pub mod pulse;
+pub(crate) mod recent;
 pub mod reconciliations;
 pub mod records;
 pub mod roles;

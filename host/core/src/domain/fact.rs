@@ -104,6 +104,28 @@ facts! {
     is_new_device: Flag, Rises, Claimed;
     geolocation_changed: Flag, Rises, Claimed;
     beneficiary_saved_minutes: Minutes, Falls, Observed;
+    sent_count_1h: Count, Free, Observed;
+    sent_amount_1h: Money, Free, Observed;
+    sent_count_24h: Count, Free, Observed;
+    sent_amount_24h: Money, Free, Observed;
+    sent_count_7d: Count, Free, Observed;
+    sent_amount_7d: Money, Free, Observed;
+    sent_count_30d: Count, Free, Observed;
+    sent_amount_30d: Money, Free, Observed;
+    to_payee_count_1h: Count, Free, Observed;
+    to_payee_amount_1h: Money, Free, Observed;
+    to_payee_count_24h: Count, Free, Observed;
+    to_payee_amount_24h: Money, Free, Observed;
+    to_payee_count_7d: Count, Free, Observed;
+    to_payee_amount_7d: Money, Free, Observed;
+    to_payee_count_30d: Count, Free, Observed;
+    to_payee_amount_30d: Money, Free, Observed;
+    payees_added_today: Count, Rises, Observed;
+    refusals_1h: Count, Rises, Observed;
+    minutes_since_limits_change: Minutes, Falls, Observed;
+    payee_senders_24h: Count, Rises, Observed;
+    payee_received_24h: Money, Rises, Observed;
+    payee_minutes_to_sending: Minutes, Falls, Observed;
 }
 
 const fn is_always_known<T: Number>(_: fn(&Request) -> T) -> bool {
@@ -154,6 +176,18 @@ macro_rules! whole {
 }
 
 whole!(u8, u32);
+
+impl Number for Option<f64> {
+    const IS_ALWAYS_KNOWN: bool = false;
+
+    fn number(self) -> Option<f64> {
+        self
+    }
+
+    fn of(value: Option<f64>) -> Self {
+        value
+    }
+}
 
 impl Number for Option<u32> {
     const IS_ALWAYS_KNOWN: bool = false;

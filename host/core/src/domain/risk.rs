@@ -54,6 +54,50 @@ record! {
         pub geolocation_changed: bool { example: "false" },
         /// Minutes since the beneficiary was saved, when known. Can only lower the score.
         pub beneficiary_saved_minutes: Option<u32> { example: "3" },
+        /// Transfers that the user sent to others in the last hour, when known.
+        pub sent_count_1h: Option<u32> { example: "2" },
+        /// Their sum.
+        pub sent_amount_1h: Option<f64> { at_least: 0.0, unit: "MXN", example: "3000.5" },
+        /// Transfers that the user sent to others in the last 24 hours, when known.
+        pub sent_count_24h: Option<u32> { example: "2" },
+        /// Their sum.
+        pub sent_amount_24h: Option<f64> { at_least: 0.0, unit: "MXN", example: "3000.5" },
+        /// Transfers that the user sent to others in the last 7 days, when known.
+        pub sent_count_7d: Option<u32> { example: "2" },
+        /// Their sum.
+        pub sent_amount_7d: Option<f64> { at_least: 0.0, unit: "MXN", example: "3000.5" },
+        /// Transfers that the user sent to others in the last 30 days, when known.
+        pub sent_count_30d: Option<u32> { example: "2" },
+        /// Their sum.
+        pub sent_amount_30d: Option<f64> { at_least: 0.0, unit: "MXN", example: "3000.5" },
+        /// Those to this beneficiary's account in the last hour, when known.
+        pub to_payee_count_1h: Option<u32> { example: "1" },
+        /// Their sum.
+        pub to_payee_amount_1h: Option<f64> { at_least: 0.0, unit: "MXN", example: "1500.5" },
+        /// Those to this beneficiary's account in the last 24 hours, when known.
+        pub to_payee_count_24h: Option<u32> { example: "1" },
+        /// Their sum.
+        pub to_payee_amount_24h: Option<f64> { at_least: 0.0, unit: "MXN", example: "1500.5" },
+        /// Those to this beneficiary's account in the last 7 days, when known.
+        pub to_payee_count_7d: Option<u32> { example: "1" },
+        /// Their sum.
+        pub to_payee_amount_7d: Option<f64> { at_least: 0.0, unit: "MXN", example: "1500.5" },
+        /// Those to this beneficiary's account in the last 30 days, when known.
+        pub to_payee_count_30d: Option<u32> { example: "1" },
+        /// Their sum.
+        pub to_payee_amount_30d: Option<f64> { at_least: 0.0, unit: "MXN", example: "1500.5" },
+        /// Beneficiaries that the user saved today and has still, when known.
+        pub payees_added_today: Option<u32> { example: "1" },
+        /// Orders of the user that were refused for good in the last hour, when known.
+        pub refusals_1h: Option<u32> { example: "0" },
+        /// Minutes since the user's limits were changed, when they were.
+        pub minutes_since_limits_change: Option<u32> { example: "90" },
+        /// Those who paid the beneficiary in the last 24 hours, if the account is at this bank.
+        pub payee_senders_24h: Option<u32> { example: "3" },
+        /// What they paid.
+        pub payee_received_24h: Option<f64> { at_least: 0.0, unit: "MXN", example: "4500.0" },
+        /// Minutes from the last time that the beneficiary was paid to when they sent money on, if that was in the last 24 hours.
+        pub payee_minutes_to_sending: Option<u32> { example: "4" },
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::clock::{Clock, mexico_city_hour};
 use crate::db::connections::{AcquireError, Connections};
-use crate::db::{accounts, beneficiaries, transfers};
+use crate::db::recent::Parties;
+use crate::db::{accounts, beneficiaries, recent, transfers};
 use crate::domain::account_number::normalise;
 use crate::domain::money::Money;
 use crate::domain::risk::Request;
@@ -40,6 +41,8 @@ pub struct Assessor<'a> {
     pub key: &'a ChainKey,
     pub models: &'a Models,
     pub clock: &'a Clock,
+    /// Thumbprint of the key that the sender's token is bound to: whether it is new is then known, whatever the client says.
+    pub device: Option<&'a str>,
     /// Whether it is for an order, and not only asked.
     pub is_order: bool,
     /// Whether rollouts of models may go by the assessment.
@@ -67,9 +70,8 @@ impl Assessor<'_> {
         accounts::find_account(&mut db, owner, *from).await?.ok_or(AssessmentError::AccountNotFound)?;
         let payee = beneficiaries::find_beneficiary(&mut db, self.key, owner, *to).await?;
         let payee = payee.ok_or(AssessmentError::BeneficiaryNotFound)?;
-        let history = transfers::find_history(&mut db, owner, &normalise(&payee.account_number)).await?;
-        drop(db);
-
+        let payee_key = normalise(&payee.account_number);
+        let history = transfers::find_history(&mut db, owner, &payee_key).await?;
         let now = self.clock.now();
         let saved_minutes = (now - payee.created_at).whole_minutes().clamp(0, i64::from(u32::MAX));
         let request = Request {
@@ -83,7 +85,12 @@ impl Assessor<'_> {
             is_new_device: circumstances.is_new_device,
             geolocation_changed: circumstances.geolocation_changed,
             beneficiary_saved_minutes: u32::try_from(saved_minutes).ok(),
+            ..Request::default()
         };
+        let parties =
+            Parties { owner, payee_number: &payee.account_number, payee_key: &payee_key, device: self.device };
+        let request = recent::add(&mut db, &parties, request, now).await?;
+        drop(db);
         let envelope = Envelope { request: request.clone(), user_id: Some((*owner).to_owned()), session_id: None };
         let response = self.models.snapshot().respond::<Risk>(envelope, self.is_evidence).await?;
         Ok((request, response))

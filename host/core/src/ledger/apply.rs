@@ -124,7 +124,7 @@ impl Run<'_> {
         if let Some(hold) = hold {
             self.capture(&hold, order.transfer_id);
         }
-        let posted = self.post(order.transfer_id, debit, credit, order.amount);
+        let posted = self.send_out(order.transfer_id, debit, credit, order.amount);
         posted.ok_or(Refusal::BalanceTooLarge)?;
         self.count_towards_day(order);
         Ok(self.record(order, fingerprint, status, rail, credit.0))
@@ -232,6 +232,7 @@ impl Run<'_> {
             reason: None,
             by_hand: None,
             turn,
+            device: order.device.clone(),
             order: None,
             transfer: transfer.clone(),
         });
@@ -259,6 +260,7 @@ impl Run<'_> {
             reason: report.and_then(|report| report.reason),
             by_hand: report.and_then(|report| report.by_hand.clone()),
             turn: 0,
+            device: None,
             order: None,
             transfer: Transfer {
                 transfer_id,

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use time::{Date, OffsetDateTime};
+use time::OffsetDateTime;
 use uuid::Uuid;
 
+pub use super::balance::{Balance, BalanceChange, BalanceKey, Sent};
 use super::command::{ByHand, Command, OpenAccount};
 use crate::domain::clabe::{Clabe, ClabeRange};
 use crate::domain::hold::{self, Hold, OwnedHold};
@@ -12,9 +13,6 @@ use crate::domain::incoming::IncomingOrder;
 use crate::domain::money::Money;
 use crate::domain::rules::{DeployedRules, Facts, Verdict, Violation};
 use crate::domain::transfer::{Kind, RailEvent, RailName, Reason, Status, Transfer};
-
-/// Account and stripe.
-pub type BalanceKey = (Uuid, i16);
 
 /// A row that writers compete for, in the order in which every batch locks such rows, so that no two wait for each
 /// other. Totals of payees come after them: see [`Store::commit`](super::store::Store::commit).
@@ -32,39 +30,6 @@ pub struct AccountFacts {
     pub number: String,
     /// Whether the bank issued the number.
     pub is_issued: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Balance {
-    pub posted: Money,
-    /// The sum of the open holds.
-    pub held: Money,
-    /// Whether no money may leave.
-    pub frozen: bool,
-    /// The lowest balance allowed, apart from holds.
-    pub floor: Money,
-    pub version: i64,
-    /// Time of the last entry.
-    pub changed_at: OffsetDateTime,
-    /// The latest day, in Mexico City, on which a transfer debited this balance.
-    pub sent_day: Date,
-    /// Total sent on that day, minus what the rail rejected.
-    pub sent: Money,
-    /// That of the last batch which changed it or rested on it.
-    pub moment: i64,
-}
-
-impl Balance {
-    pub fn empty(floor: Money) -> Self {
-        let (changed_at, sent_day) = (OffsetDateTime::UNIX_EPOCH, OffsetDateTime::UNIX_EPOCH.date());
-        let (posted, held, sent) = (Money::ZERO, Money::ZERO, Money::ZERO);
-        Self { posted, held, frozen: false, floor, version: 0, changed_at, sent_day, sent, moment: 0 }
-    }
-
-    /// What may leave a customer's account.
-    pub fn available(&self) -> Money {
-        self.posted.checked_sub(self.held).and_then(|free| free.checked_sub(self.floor)).unwrap_or(Money::ZERO)
-    }
 }
 
 /// The transfer that a rail reports on.
@@ -236,6 +201,8 @@ pub struct NewTransfer {
     pub by_hand: Option<ByHand>,
     /// For pending payments: how many of its owner were pending before.
     pub turn: i32,
+    /// Thumbprint of the key that the sender's token was bound to.
+    pub device: Option<String>,
     /// Of another bank.
     pub order: Option<IncomingOrder>,
     pub transfer: Transfer,
@@ -251,16 +218,10 @@ pub struct NewEntry {
     /// Negative for a debit.
     pub delta: Money,
     pub balance_after: Money,
+    /// That of the balance after it.
+    pub sent_ever: Sent,
     /// Never before the previous entry.
     pub created_at: OffsetDateTime,
-}
-
-/// A balance to update.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BalanceChange {
-    /// As it was read. The update requires that no other batch changed it since.
-    pub before: Balance,
-    pub after: Balance,
 }
 
 /// How a hold ends.

@@ -138,6 +138,8 @@ pub struct Order {
     pub risk: Risk,
     /// The hold that the transfer captures.
     pub hold_id: Option<Uuid>,
+    /// Thumbprint of the key that the sender's token was bound to.
+    pub device: Option<String>,
     /// Whether a refusal may be recorded with the key. Otherwise it is not answered with one, so the key stays free.
     pub may_record_refusal: bool,
 }

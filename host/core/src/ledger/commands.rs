@@ -251,6 +251,7 @@ fn read(stored: StoredCommand, rows: &Rows) -> Option<Decided> {
                 remittance: read_remittance(row.concept, row.numeric_reference),
                 risk: Risk::NotEnforced,
                 hold_id: hold.map(|end| end.hold_id),
+                device: row.device,
                 may_record_refusal: true,
             };
             let payee = [row.beneficiary_name?, row.beneficiary_bank?, row.beneficiary_account_number?];
@@ -268,6 +269,7 @@ fn read(stored: StoredCommand, rows: &Rows) -> Option<Decided> {
                 remittance: Remittance::NONE,
                 risk: Risk::NotEnforced,
                 hold_id: None,
+                device: None,
                 may_record_refusal: true,
             };
             let lifetime = row.expires_at - row.created_at;
@@ -285,6 +287,7 @@ fn read(stored: StoredCommand, rows: &Rows) -> Option<Decided> {
                 remittance: Remittance { concept: request.concept, reference: request.reference },
                 risk: Risk::NotEnforced,
                 hold_id: request.hold_id,
+                device: None,
                 may_record_refusal: true,
             };
             let lifetime = request.lifetime.map(Duration::seconds);

@@ -28,6 +28,7 @@ fn start(domain: &[u8], order: &Order) -> Digest {
         remittance: Remittance { concept, reference },
         risk: _,
         hold_id,
+        device: _,
         may_record_refusal: _,
     } = order;
     let mut digest = Digest::new(domain);
@@ -58,6 +59,7 @@ mod tests {
             remittance: Remittance { concept: concept.map(str::to_owned), reference },
             risk: Risk::NotEnforced,
             hold_id: hold.map(Uuid::from_u128),
+            device: None,
             may_record_refusal: true,
         }
     }

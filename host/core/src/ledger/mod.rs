@@ -8,6 +8,7 @@
 //! idempotency key has one answer, forever.
 
 pub mod apply;
+mod balance;
 pub mod batch;
 mod batcher;
 pub mod chain;

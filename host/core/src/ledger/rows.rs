@@ -1,20 +1,18 @@
 //! The rows of the ledger's tables, each declared once: the same struct is sealed, written and read back.
 
 mod codec;
+mod payment;
 mod received;
 pub(super) mod tree;
 
 use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
-use crate::db::payments::seals;
 use crate::domain::account_number::normalise;
 use crate::domain::bank_account::{CURRENCY, CUSTOMER};
 use crate::domain::clabe::Clabe;
 use crate::domain::money::Money;
-use crate::domain::transfer::{PayeeAccount, Payment};
-use crate::ledger::batch::{Balance, BalanceKey, Batch, Made, NewTransfer};
-use crate::sealing::ChainKey;
+use crate::ledger::batch::{Balance, BalanceKey, Batch, Made, Sent};
 use crate::sealing::digest::{Digest, Hash};
 use codec::{Unsealed, rejection_to_json};
 
@@ -63,6 +61,8 @@ rows! {
         changed_at: OffsetDateTime,
         sent_day: Date,
         sent: i64,
+        sent_transfers: i64,
+        sent_total: i64,
         held: i64,
         frozen: bool,
         moment: i64,
@@ -90,6 +90,7 @@ rows! {
         payer_account_number: Option<String>,
         payer_institution: Option<i32>,
         operating_date: Option<Date>,
+        device: Option<String>,
         chain_id: Uuid,
         seq: i64,
         created_at: OffsetDateTime,
@@ -112,6 +113,8 @@ rows! {
         transfer_id: Uuid,
         delta: i64,
         balance_after: i64,
+        sent_transfers: i64,
+        sent_total: i64,
         chain_id: Uuid,
         seq: i64,
         created_at: OffsetDateTime,
@@ -233,6 +236,7 @@ impl Rows {
                 payer_account_number: order.and_then(|order| order.payer_number.clone()),
                 payer_institution: order.and_then(|order| order.institution.try_into().ok()),
                 operating_date: order.map(|order| order.operating_date),
+                device: new.device.clone(),
                 chain_id,
                 seq,
                 created_at,
@@ -256,6 +260,8 @@ impl Rows {
             transfer_id: entry.transfer_id,
             delta: entry.delta.minor(),
             balance_after: entry.balance_after.minor(),
+            sent_transfers: entry.sent_ever.transfers,
+            sent_total: entry.sent_ever.total.minor(),
             chain_id,
             seq,
             created_at: entry.created_at,
@@ -339,6 +345,8 @@ impl BalanceRow {
             changed_at: balance.changed_at,
             sent_day: balance.sent_day,
             sent: balance.sent.minor(),
+            sent_transfers: balance.sent_ever.transfers,
+            sent_total: balance.sent_ever.total.minor(),
             held: balance.held.minor(),
             frozen: balance.frozen,
             moment: balance.moment,
@@ -357,44 +365,8 @@ impl From<BalanceRow> for Balance {
             changed_at: row.changed_at,
             sent_day: row.sent_day,
             sent: Money::from_minor(row.sent),
+            sent_ever: Sent { transfers: row.sent_transfers, total: Money::from_minor(row.sent_total) },
             moment: row.moment,
         }
-    }
-}
-
-impl PaymentRow {
-    /// Of a new transfer that a rail carries, or of an incoming order to send back.
-    pub(super) fn of(key: &ChainKey, new: &NewTransfer, due_at: OffsetDateTime) -> Option<Self> {
-        let (rail, transfer) = (new.rail?.as_str(), new.transfer.clone());
-        let row = |seal: Hash| Self {
-            transfer_id: new.transfer.transfer_id,
-            rail: rail.to_owned(),
-            owner: new.owner.clone(),
-            turn: new.turn,
-            attempts: 0,
-            last_error: None,
-            parked_at: None,
-            due_at,
-            seal: seal.to_vec(),
-        };
-        if let Some(order) = &new.order {
-            return Some(row(seals::of_return(key, rail, order, new.reason?.as_str())));
-        }
-        let PayeeAccount { number: payee_number, bank: payee_bank } = new.transfer.payee.clone()?;
-        let payment = Payment {
-            transfer_id: transfer.transfer_id,
-            tracking_key: transfer.spei_reference?,
-            amount: transfer.amount,
-            created_at: transfer.created_at,
-            // The seal leaves these two out.
-            operating_date: due_at.date(),
-            sender_name: None,
-            sender_number: new.sender_number.clone(),
-            payee_name: transfer.beneficiary_name?,
-            payee_number,
-            payee_bank,
-            remittance: transfer.remittance,
-        };
-        Some(row(seals::of(key, rail, (&new.owner, transfer.from_account_id), &payment)))
     }
 }

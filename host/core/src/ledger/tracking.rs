@@ -101,6 +101,7 @@ mod tests {
             remittance: Remittance::NONE,
             risk: Risk::NotEnforced,
             hold_id: None,
+            device: None,
             may_record_refusal: true,
         };
         tracking_key(&order, &[fingerprint; 32], datetime!(2026-11-21 12:00 UTC))

@@ -22,6 +22,7 @@ use crate::domain::account_number::normalise;
 use crate::domain::money::Money;
 use crate::domain::risk::Enforcement;
 use crate::domain::transfer::Transfer;
+use crate::http::auth::Device;
 use crate::http::error::Error;
 use crate::http::extract::{KEY_LENGTH_MAX, LedgerBody};
 use crate::http::ledger::transactions::{SendRequest, TransactionJson};
@@ -95,6 +96,7 @@ answer! {
 pub(crate) async fn create_transactions(
     State(app): State<App>,
     User(owner): User,
+    Device(device): Device,
     Extension(RequestId(request_id)): Extension<RequestId>,
     LedgerBody(mut fields): LedgerBody<BODY_BYTES_MAX>,
 ) -> Result<Json<BulkJson>, Error> {
@@ -108,9 +110,9 @@ pub(crate) async fn create_transactions(
     fields.finish()?;
     app.rates.count_more(&owner, transfers.len().saturating_sub(1))?;
     let keys: Vec<_> = transfers.iter().map(|it| it.idempotency_key.clone()).collect();
-    let drafts = transfers
-        .into_iter()
-        .map(|BulkTransferRequest { idempotency_key, transfer: Flat(transfer) }| transfer.draft(Some(idempotency_key)));
+    let drafts = transfers.into_iter().map(|BulkTransferRequest { idempotency_key, transfer: Flat(transfer) }| {
+        transfer.draft(Some(idempotency_key), device.clone())
+    });
     let drafts: Vec<_> = drafts.collect();
     let sent_before = sent_before(&app, &owner, &drafts).await?;
     let answers = send_all(&app, &owner, drafts.into_iter().zip(sent_before)).await;

@@ -17,6 +17,7 @@ use crate::domain::money::Money;
 use crate::domain::order::{Circumstances, Payment, TransferRequest};
 use crate::domain::remittance::Remittance;
 use crate::domain::transfer::Transfer;
+use crate::http::auth::Device;
 use crate::http::error::Error;
 use crate::http::extract::{IdempotencyKey, LedgerBody, Page, PathId, Place};
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
@@ -143,6 +144,7 @@ async fn find(
 pub(crate) async fn create_hold(
     State(app): State<App>,
     User(owner): User,
+    Device(device): Device,
     key: Result<IdempotencyKey, Error>,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
@@ -152,7 +154,7 @@ pub(crate) async fn create_hold(
     let lifetime = expires_in_seconds.map_or(LIFETIME_DEFAULT, |seconds| Duration::seconds(seconds.into()));
     let request = TransferRequest { payment, circumstances, remittance: Flat(Remittance::NONE) };
     let Flat(AcknowledgmentRequest { acknowledgment_token }) = acknowledgment;
-    let order = Draft { key, request, acknowledgment_token, hold_id: None }.order(&app, &owner).await?;
+    let order = Draft { key, request, acknowledgment_token, hold_id: None, device }.order(&app, &owner).await?;
     let answer = match orders::submit(&app, Command::Hold(PlaceHold { order, lifetime })).await? {
         Outcome::Held { hold, replayed } => Answer { result: Ok(with_transfer(&app, &owner, hold).await?), replayed },
         other => Answer::not_made(other),
@@ -178,6 +180,7 @@ async fn with_transfer(app: &App, owner: &str, hold: Hold) -> Result<HoldJson, E
 pub(crate) async fn capture_hold(
     State(app): State<App>,
     User(owner): User,
+    Device(device): Device,
     id: Result<PathId, Error>,
     key: Result<IdempotencyKey, Error>,
     LedgerBody(mut fields): LedgerBody,
@@ -192,7 +195,8 @@ pub(crate) async fn capture_hold(
     let asked = remittance.0.clone().normalized();
     let request = TransferRequest { payment: Flat(payment), circumstances, remittance };
     let Flat(AcknowledgmentRequest { acknowledgment_token }) = acknowledgment;
-    let mut answer = orders::send(&app, &owner, Draft { key, request, acknowledgment_token, hold_id: Some(id) }).await;
+    let draft = Draft { key, request, acknowledgment_token, hold_id: Some(id), device };
+    let mut answer = orders::send(&app, &owner, draft).await;
     // A hold is captured once, so without a key the hold itself identifies a retry.
     let is_captured =
         matches!(&answer.result, Err(NotMade::Refused(Refusal::HoldEnded(it))) if it.status == Status::Captured);

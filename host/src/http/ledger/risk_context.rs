@@ -11,6 +11,7 @@ use crate::domain::order::{Circumstances, Payment};
 use crate::domain::risk::{self, Enforcement};
 use crate::enforcement::acknowledgment::Subject;
 use crate::enforcement::assessment::Assessor;
+use crate::http::auth::Device;
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
@@ -43,11 +44,17 @@ answer! {
     }
 }
 
+/// What a sender may see: of the payee's own dealings nothing.
+fn told(request: risk::Request) -> risk::Request {
+    risk::Request { payee_senders_24h: None, payee_received_24h: None, payee_minutes_to_sending: None, ..request }
+}
+
 /// Counts completed transfers by the payee's account number. Unless the client says otherwise, the hour is
 /// the current one in Mexico City, and device and location are unusual, as for the transfer itself.
 pub(crate) async fn get_risk_context(
     State(app): State<App>,
     User(owner): User,
+    Device(device): Device,
     Parameters(mut fields): Parameters,
 ) -> Result<Json<RiskContextJson>, Error> {
     let RiskContextQuery { payment: Flat(payment), hour_of_day, circumstances: Flat(circumstances) } = fields.read();
@@ -58,7 +65,7 @@ pub(crate) async fn get_risk_context(
     let circumstances = circumstances_of(&circumstances, hour_of_day, Money::ZERO);
     let are_orders_scored = app.settings.risk_enforcement != Enforcement::Off;
     // A query costs its sender nothing, so where orders are scored only they are evidence.
-    let assessor = Assessor { is_evidence: !are_orders_scored, ..assessor(&app, false) };
+    let assessor = Assessor { is_evidence: !are_orders_scored, ..assessor(&app, device.as_deref(), false) };
     let (request, assessment) = assessor.assess(&subject, circumstances).await?;
     let token = are_orders_scored.then(|| {
         let (transfer_id, now) = (app.clock.new_id(), app.clock.now());
@@ -66,7 +73,7 @@ pub(crate) async fn get_risk_context(
     });
     let (acknowledgment_token, acknowledgment_expires_at) = token.unzip();
     Ok(Json(RiskContextJson {
-        request: RiskRequest::new(&request, Some(owner)),
+        request: RiskRequest::new(&told(request), Some(owner)),
         assessment,
         acknowledgment_token,
         acknowledgment_expires_at,

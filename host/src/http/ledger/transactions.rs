@@ -13,6 +13,7 @@ use crate::db::transfers as table;
 use crate::domain::money::Money;
 use crate::domain::order::TransferRequest;
 use crate::domain::transfer::{Status, Transfer};
+use crate::http::auth::Device;
 use crate::http::error::Error;
 use crate::http::extract::{IdempotencyKey, LedgerBody, Page, PathId, Place};
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
@@ -32,9 +33,10 @@ request! {
 }
 
 impl SendRequest {
-    pub(crate) fn draft(self, key: Option<String>) -> Draft {
+    pub(crate) fn draft(self, key: Option<String>, device: Option<String>) -> Draft {
         let Self { transfer: Flat(request), acknowledgment: Flat(acknowledgment) } = self;
-        Draft { key, request, acknowledgment_token: acknowledgment.acknowledgment_token, hold_id: None }
+        let AcknowledgmentRequest { acknowledgment_token } = acknowledgment;
+        Draft { key, request, acknowledgment_token, hold_id: None, device }
     }
 }
 
@@ -128,12 +130,13 @@ pub(crate) async fn get_transaction(
 pub(crate) async fn create_transaction(
     State(app): State<App>,
     User(owner): User,
+    Device(device): Device,
     key: Result<IdempotencyKey, Error>,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
     let request: SendRequest = fields.read();
     fields.finish()?;
     let IdempotencyKey(key) = key?;
-    let answer = orders::send(&app, &owner, request.draft(key)).await;
+    let answer = orders::send(&app, &owner, request.draft(key, device)).await;
     Ok(respond(answer, |transfer| Json(TransactionJson::from(transfer)).into_response()))
 }

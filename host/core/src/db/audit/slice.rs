@@ -89,14 +89,23 @@ async fn entries(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, s
         from (values (true)) as always (yes)
         left join (select * from entry where chain_id = $1 and seq > $2 and seq <= $3) as e on yes
         left join account a on a.account_id = e.account_id
+        left join transfer t on t.transfer_id = e.transfer_id
+        left join account c on c.account_id = t.credit_account_id
         left join lateral (
-            select version, balance_after, created_at from entry p
+            select version, balance_after, sent_transfers, sent_total, created_at from entry p
             where p.account_id = e.account_id and p.stripe = e.stripe and p.version = e.version - 1 limit 1
         ) as p on true
+        cross join lateral (
+            select e.delta < 0 and t.kind = 'spei' and t.debit_account_id = e.account_id and c.owner is distinct from t.owner
+                as is_sent
+        ) as s
         cross join lateral (values
             ('each entry continues from the entry before it',
                 (e.version - 1, e.balance_after - e.delta) <> (coalesce(p.version, 0), coalesce(p.balance_after, 0))
                     or e.created_at < p.created_at),
+            ('each entry counts what its account sent until then',
+                (e.sent_transfers, e.sent_total) is distinct from (
+                    coalesce(p.sent_transfers, 0) + is_sent::int, coalesce(p.sent_total, 0) + is_sent::int * t.amount)),
             ('no two entries of a balance have the same number', (
                 select count(*) from entry o
                 where o.account_id = e.account_id and o.stripe = e.stripe and o.version = e.version

@@ -30,7 +30,7 @@ pub(crate) async fn check_balances(
         left join account_balance b on b.account_id >= $1 and ($2::uuid is null or b.account_id < $2)
         left join account a on a.account_id = b.account_id
         left join lateral (
-            select balance_after, version, created_at from entry e
+            select balance_after, version, sent_transfers, sent_total, created_at from entry e
             where e.account_id = b.account_id and e.stripe = b.stripe order by version desc limit 1
         ) as e on true
         left join lateral (
@@ -51,8 +51,9 @@ pub(crate) async fn check_balances(
                 when 'customer' then (b.floor, b.stripe) <> (0, 0)
                 else a.kind is null or b.floor <> -9223372036854775807
                     or not exists (select from ledger_writer w where w.stripe = b.stripe) end),
-            ('each balance is that of its last entry', (b.posted, b.version, b.changed_at)
-                <> (coalesce(e.balance_after, 0), coalesce(e.version, 0), coalesce(e.created_at, 'epoch'))),
+            ('each balance is that of its last entry', (b.posted, b.version, b.changed_at, b.sent_transfers, b.sent_total)
+                <> (coalesce(e.balance_after, 0), coalesce(e.version, 0), coalesce(e.created_at, 'epoch'),
+                coalesce(e.sent_transfers, 0), coalesce(e.sent_total, 0))),
             ('each account is frozen exactly if it was frozen last',
                 b.frozen <> (b.stripe = 0 and coalesce(v.event = 'frozen', false))),
             ('each account''s total of a day is what it sent on its last day', (b.sent_day, b.sent) <> ('epoch', 0)

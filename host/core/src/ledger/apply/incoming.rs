@@ -44,6 +44,7 @@ impl Run<'_> {
             reason,
             by_hand: None,
             turn: TURN,
+            device: None,
             order: Some(order.clone()),
             transfer: Transfer {
                 transfer_id,

@@ -4,9 +4,8 @@ use uuid::Uuid;
 
 use super::Run;
 use crate::clock::mexico_city_date;
-use crate::domain::bank_account::CUSTOMER_STRIPE;
 use crate::domain::money::Money;
-use crate::ledger::batch::{Balance, BalanceChange, BalanceKey, NewEntry};
+use crate::ledger::batch::{Balance, BalanceChange, BalanceKey, NewEntry, Sent};
 use crate::ledger::command::Order;
 
 impl Run<'_> {
@@ -29,6 +28,38 @@ impl Run<'_> {
         credit: BalanceKey,
         amount: Money,
     ) -> Option<Money> {
+        let sent_ever = self.state.balances.get(&debit)?.sent_ever;
+        self.post_with(transfer_id, (debit, sent_ever), credit, amount)
+    }
+
+    /// The same for what the owner of the debited account sends, which counts towards the account's totals. What they move to
+    /// an account of their own only counts towards the day's.
+    pub(super) fn send_out(
+        &mut self,
+        transfer_id: Uuid,
+        debit: BalanceKey,
+        credit: BalanceKey,
+        amount: Money,
+    ) -> Option<Money> {
+        let owner_of = |key: BalanceKey| self.state.accounts.get(&key.0).and_then(|account| account.owner.as_ref());
+        let is_to_others = owner_of(debit) != owner_of(credit);
+        let Sent { transfers, total } = self.state.balances.get(&debit)?.sent_ever;
+        let sent_ever = Sent {
+            transfers: transfers + i64::from(is_to_others),
+            total: if is_to_others { total.checked_add(amount).unwrap_or(Money::MAX) } else { total },
+        };
+        let credited = self.post_with(transfer_id, (debit, sent_ever), credit, amount)?;
+        self.count_today(debit, amount);
+        Some(credited)
+    }
+
+    fn post_with(
+        &mut self,
+        transfer_id: Uuid,
+        (debit, sent_ever): (BalanceKey, Sent),
+        credit: BalanceKey,
+        amount: Money,
+    ) -> Option<Money> {
         let from = *self.state.balances.get(&debit)?;
         let to = *self.state.balances.get(&credit)?;
         let debited = from.posted.checked_sub(amount)?;
@@ -36,22 +67,24 @@ impl Run<'_> {
             return None;
         }
         let credited = to.posted.checked_add(amount)?;
-        self.add_entry(transfer_id, debit, from, debited, Money::from_minor(-amount.minor()));
-        self.add_entry(transfer_id, credit, to, credited, amount);
+        let paid = Money::from_minor(-amount.minor());
+        self.add_entry(transfer_id, debit, from, Balance { posted: debited, sent_ever, ..from }, paid);
+        self.add_entry(transfer_id, credit, to, Balance { posted: credited, ..to }, amount);
         Some(credited)
     }
 
-    fn add_entry(&mut self, transfer_id: Uuid, key: BalanceKey, old: Balance, posted: Money, delta: Money) {
+    fn add_entry(&mut self, transfer_id: Uuid, key: BalanceKey, old: Balance, new: Balance, delta: Money) {
         // Another host's clock may be ahead of this one's.
         let changed_at = self.context.now.max(old.changed_at);
-        let after = Balance { posted, version: old.version + 1, changed_at, ..old };
+        let after = Balance { version: old.version + 1, changed_at, ..new };
         self.change(key, old, after);
         self.batch.entries.push(NewEntry {
             balance: key,
             version: after.version,
             transfer_id,
             delta,
-            balance_after: posted,
+            balance_after: after.posted,
+            sent_ever: after.sent_ever,
             created_at: changed_at,
         });
     }
@@ -69,9 +102,7 @@ impl Run<'_> {
         self.batch.balances.entry(key).and_modify(|earlier| earlier.after = after).or_insert(change);
     }
 
-    /// Adds an amount to what an account sent today.
-    pub(super) fn count_sent(&mut self, account_id: Uuid, amount: Money) {
-        let key = (account_id, CUSTOMER_STRIPE);
+    fn count_today(&mut self, key: BalanceKey, amount: Money) {
         let Some(&balance) = self.state.balances.get(&key) else { return };
         let today = mexico_city_date(self.context.now);
         // If another host's clock is already past midnight, the later day counts.
@@ -81,9 +112,8 @@ impl Run<'_> {
         self.change(key, balance, Balance { sent_day: day, sent, ..balance });
     }
 
-    /// Adds a transfer to today's totals of its account and its user.
+    /// Adds a transfer to its user's total of today.
     pub(super) fn count_towards_day(&mut self, order: &Order) {
-        self.count_sent(order.from_account_id, order.amount);
         let user = self.state.users.entry(order.owner.clone()).or_default();
         if user.per_day_limit.or(self.context.terms.per_day_limit).is_some() {
             self.batch.users.insert(order.owner.clone(), user.version);

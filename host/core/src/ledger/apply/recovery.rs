@@ -34,10 +34,9 @@ impl Run<'_> {
             Some(balance) if balance.available() >= amount && amount > Money::ZERO => {}
             _ => return Refusal::NotCovered.into(),
         }
-        if self.post(transfer_id, debit, (SPEI_ACCOUNT, self.context.stripe), amount).is_none() {
+        if self.send_out(transfer_id, debit, (SPEI_ACCOUNT, self.context.stripe), amount).is_none() {
             return Refusal::BalanceTooLarge.into();
         }
-        self.count_sent(account_id, amount);
         let LostPayee { beneficiary_id, name, bank, number } = payee;
         let transfer = Transfer {
             transfer_id,
@@ -68,6 +67,7 @@ impl Run<'_> {
             reason: None,
             by_hand: Some(by_hand),
             turn: 0,
+            device: None,
             order: None,
             transfer: transfer.clone(),
         });

@@ -99,7 +99,8 @@ async fn write_money(
             for no key update of b
         ), changed as (
             update account_balance b set posted = n.posted, version = n.version, changed_at = n.changed_at,
-                sent_day = n.sent_day, sent = n.sent, held = n.held, frozen = n.frozen, moment = n.moment
+                sent_day = n.sent_day, sent = n.sent, sent_transfers = n.sent_transfers,
+                sent_total = n.sent_total, held = n.held, frozen = n.frozen, moment = n.moment
             from unnest($6::account_balance_row[]) as n join locked was using (account_id, stripe)
             where b.account_id = any($4) and b.account_id = n.account_id and b.stripe = n.stripe
             returning b.account_id, b.stripe, b.posted - was.posted as moved, b.held - was.held as held,

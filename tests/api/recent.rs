@@ -1,0 +1,121 @@
+//! Facts that the ledger counts: what a user sent lately, and what came of it at the payee.
+
+use caudal::domain::clabe::SANDBOX_RANGE;
+use caudal::ledger::batch::Terms;
+use serde_json::{Value, json};
+use sqlx::PgPool;
+use time::{Duration, OffsetDateTime};
+
+use crate::harness::{CLABE, Client, Options, PAYEE_CLABE, TestApp};
+use crate::random::Random;
+
+const WINDOWS: [(&str, Duration); 4] =
+    [("1h", Duration::HOUR), ("24h", Duration::DAY), ("7d", Duration::days(7)), ("30d", Duration::days(30))];
+
+async fn app(db: PgPool) -> TestApp {
+    let terms = Terms { on_us: Some(SANDBOX_RANGE), ..Terms::OPEN };
+    TestApp::with(db, Options { terms, decision_log: true, ..Options::default() }).await
+}
+
+async fn context(user: &Client, from: &str, to: &str) -> Value {
+    let path = format!("/api/ledger/risk-context?fromAccountId={from}&toBeneficiaryId={to}&amount=1");
+    user.get(&path).await.assert_status(200).json()["request"].take()
+}
+
+/// What a model was asked last, which the sender does not see all of.
+async fn asked(app: &TestApp) -> Value {
+    let request = "select request from decision where kind = 'risk' order by decided_at desc, decision_id desc limit 1";
+    serde_json::from_str(&app.text(request).await).unwrap()
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_was_sent_lately_is_counted_to_the_second(db: PgPool) {
+    let app = app(db).await;
+    let (ana, luis) = (app.user("ana"), app.user("luis"));
+    let ((first, _), (second, own)) = (ana.issued_account().await, ana.issued_account().await);
+    let (_, number) = luis.issued_account().await;
+    let payees = [ana.save_payee("Eva", PAYEE_CLABE).await, ana.save_payee("Luis", &number).await];
+    let myself = ana.save_payee("Yo", &own).await;
+    let mut random = Random::new(7);
+    let mut sent: Vec<(OffsetDateTime, usize, u64)> = Vec::new();
+    for step in 0..60 {
+        let centavos = random.next() % 10_000 + 1;
+        let amount = format!("{}.{:02}", centavos / 100, centavos % 100);
+        let (from, to) = ([&first, &second][step % 2], usize::try_from(random.next() % 2).unwrap());
+        ana.transfer(from, &payees[to], &amount).await.assert_status(200);
+        sent.push((app.clock.now(), to, centavos));
+        // What moves between one's own accounts is sent to nobody.
+        ana.transfer(&first, &myself, "0.01").await.assert_status(200);
+        // Sometimes exactly to the end of a window.
+        let pause = [60, 3_600, 86_400, random.next() % 90_000][usize::try_from(random.next() % 4).unwrap()];
+        app.clock.advance(Duration::seconds(pause.try_into().unwrap()));
+        let facts = context(&ana, &first, &payees[to]).await;
+        for (name, window) in WINDOWS {
+            let since = app.clock.now() - window;
+            let of = |is_counted: &dyn Fn(usize) -> bool| {
+                let counted = sent.iter().filter(|(at, payee, _)| *at >= since && is_counted(*payee));
+                counted.fold((0, 0), |(count, sum), (.., centavos)| (count + 1, sum + centavos))
+            };
+            for (prefix, (count, sum)) in [("sent", of(&|_| true)), ("to_payee", of(&|payee| payee == to))] {
+                let found = ["count", "amount"].map(|of| facts[format!("{prefix}_{of}_{name}")].as_f64().unwrap());
+                assert_eq!(found, [f64::from(count), sum as f64 / 100.0], "{prefix} {name} at step {step}");
+            }
+        }
+    }
+    app.assert_sound().await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_model_learns_what_a_payee_of_this_bank_does_with_the_money_and_the_sender_does_not(db: PgPool) {
+    let app = app(db).await;
+    let (ana, eva, mule) = (app.user("ana"), app.user("eva"), app.user("mule"));
+    let (theirs, number) = mule.issued_account().await;
+    let out = mule.save_payee("Lejos", PAYEE_CLABE).await;
+    let mut own = Vec::new();
+    for user in [&ana, &eva] {
+        let from = user.open_account(CLABE).await;
+        let to = user.save_payee("Mula", &number).await;
+        own.push((user, from, to));
+    }
+    for (user, from, to) in &own {
+        user.transfer(from, to, "100").await.assert_status(200);
+        user.transfer(from, to, "50").await.assert_status(200);
+    }
+    app.clock.advance(Duration::seconds(4 * 60 + 59));
+    mule.transfer(&theirs, &out, "290").await.assert_status(200);
+    app.clock.advance(Duration::minutes(30));
+    let (_, from, to) = &own[0];
+    let seen = context(&ana, from, to).await;
+    let facts = asked(&app).await;
+    let of = |facts: &Value| {
+        ["payee_senders_24h", "payee_received_24h", "payee_minutes_to_sending"].map(|name| facts[name].clone())
+    };
+    assert_eq!(of(&facts), [json!(2), json!(300.0), json!(4)]);
+    assert_eq!(of(&seen), [Value::Null, Value::Null, Value::Null], "{seen}");
+    app.clock.advance(Duration::days(1));
+    context(&ana, from, to).await;
+    assert_eq!(of(&asked(&app).await), [json!(0), json!(0.0), Value::Null], "a day later");
+    let elsewhere = ana.save_payee("Eva", PAYEE_CLABE).await;
+    context(&ana, from, &elsewhere).await;
+    assert_eq!(of(&asked(&app).await), [Value::Null, Value::Null, Value::Null], "not at this bank");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn new_payees_refusals_and_new_limits_are_noticed(db: PgPool) {
+    let app = app(db).await;
+    let (ana, operator) = (app.user("ana"), app.operator(Some("ledger:operate")));
+    let (from, to) = ana.account_and_payee().await;
+    let facts = async || {
+        let facts = context(&ana, &from, &to).await;
+        ["payees_added_today", "refusals_1h", "minutes_since_limits_change"].map(|name| facts[name].clone())
+    };
+    assert_eq!(facts().await, [json!(1), json!(0), Value::Null]);
+    ana.save_payee("Zoe", "646180110400000012").await;
+    operator.put("/admin/users/ana/limits", json!({"perTransfer": 5_000.0})).await.assert_status(200);
+    app.clock.advance(Duration::minutes(7));
+    let keyed = ana.with("idempotency-key", "1");
+    keyed.transfer(&from, &to, "5000.01").await.assert_problem(400, "limit-exceeded", None);
+    assert_eq!(facts().await, [json!(2), json!(1), json!(7)]);
+    app.clock.advance(Duration::DAY);
+    assert_eq!(facts().await, [json!(0), json!(0), json!(7 + 24 * 60)]);
+}
