@@ -12,8 +12,8 @@ use crate::{Kind, MAP_BYTES_MAX};
 const SUMMARY_BYTES_MAX: usize = 200;
 /// Length of a code.
 const CODE_BYTES_MAX: usize = 64;
-/// How many names are suggested for one that is not known.
-const SUGGESTIONS: usize = 3;
+/// Of so many letters of a name, one may be wrong where it is suggested.
+const LETTERS_PER_EDIT: usize = 4;
 /// A unit of which the host has hundredths, under this name.
 const HUNDREDTHS: (&str, &str) = ("MXN", "centavos");
 
@@ -206,11 +206,12 @@ impl Reader<'_> {
 
     fn fact(&self, name: &Spanned<String>) -> Result<&Fact> {
         self.catalogue.iter().find(|fact| fact.name == name.get_ref()).ok_or_else(|| {
-            let mut near: Vec<_> = self.catalogue.iter().map(|fact| fact.name).collect();
-            near.sort_by_cached_key(|fact| (distance(fact, name.get_ref()), *fact));
-            near.truncate(SUGGESTIONS);
-            let problem = format!("there is no fact \"{}\"; the nearest are {}", name.get_ref(), near.join(", "));
-            self.error(name.span().start, problem)
+            let typed = name.get_ref();
+            let is_near = |fact: &&str| distance(fact, typed) <= fact.len().div_ceil(LETTERS_PER_EDIT);
+            let near = self.catalogue.iter().map(|fact| fact.name).filter(is_near);
+            let near = near.min_by_key(|fact| distance(fact, typed));
+            let advice = near.map_or("`caudal models facts` lists them".to_owned(), |it| format!("did you mean {it}?"));
+            self.error(name.span().start, format!("there is no fact \"{typed}\": {advice}"))
         })
     }
 

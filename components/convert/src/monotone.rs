@@ -13,8 +13,8 @@ const PAIRS_MAX: u64 = 200_000_000;
 /// How far a tree may move in the wrong direction. LightGBM's leaves differ in the last digit where they should be equal; a
 /// thousand such trees stay below what the host's gate takes for a fall.
 const ROUNDING: f64 = 1.0 / (1_u64 << 40) as f64;
-const ADVICE: &str =
-    "train with monotone constraints: monotone_constraints in XGBoost and LightGBM, monotonic_cst in scikit-learn";
+const ADVICE: &str = "train with monotone constraints: monotone_constraints in XGBoost and LightGBM, monotonic_cst in \
+     scikit-learn; in Python, caudal_models.monotone_constraints(columns) gives them";
 
 /// The values of a fact that reach a node: above `low` up to `high`, and perhaps a missing one.
 #[derive(Clone, Copy)]
@@ -156,8 +156,8 @@ impl Check<'_> {
         Error::model(
             format!("tree {}", self.at),
             format!(
-                "the score may only {may} with {fact}, but {fact} = {less} gives {small} and {fact} = {more} gives {large}{others}; \
-                 {ADVICE}"
+                "the score may only {may} with {fact}, but the leaf of this tree is {small} where {fact} = {less} and {large} where \
+                 {fact} = {more}{others}; {ADVICE}"
             ),
         )
     }

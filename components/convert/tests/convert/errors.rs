@@ -18,7 +18,8 @@ fn errors_in_a_map_have_a_line_and_a_column() {
     for (from, to, expected) in [
         ("unit = \"MXN\"", "units = \"MXN\"", "map, line 7, column 1: unknown field `units`, expected one of"),
         ("\"MXN\"", "\"USD\"", "map, line 7, column 8: amount has the unit centavos; give that or MXN"),
-        ("\"amount\"", "\"amont\"", "map, line 6, column 8: there is no fact \"amont\"; the nearest are amount, "),
+        ("\"amount\"", "\"amont\"", "map, line 6, column 8: there is no fact \"amont\": did you mean amount?"),
+        ("\"amount\"", "\"shoe\"", "map, line 6, column 8: there is no fact \"shoe\": `caudal models facts` lists"),
         ("\"hora\"", "\"hour\"", "map, line 10, column 1: the model's column 2 is \"hora\"; features are in the order"),
         ("\"3.1.0\"", "\"3.1\"", "map, line 1, column 11: \"3.1\" is not a version such as 3.1.0"),
         ("at_least = 22", "", "map, line 23, column 8: a reason needs a number in either at_least or at_most"),
@@ -69,7 +70,7 @@ fn errors_in_a_model_have_a_path_or_a_line() {
             4,
             "5000,1.75",
             "5000,0.4",
-            "model, tree 0: the score may only rise with amount, but amount = 1000 gives 0.5 and amount = 5000 gives 0.4; train",
+            "model, tree 0: the score may only rise with amount, but the leaf of this tree is 0.5 where amount = 1000 and 0.4 where amount = 5000; train",
         ),
         (4, "fact,", "facts,", "model: the format is not known; give XGBoost JSON"),
     ] {

@@ -2,7 +2,7 @@
 //!
 //! They were derived by hand from the specification, so their expectations hold for every model of the
 //! kind rather than for one. Each answer is checked as in service (in range, consistent, explained).
-//! An answer that only differs from the models in force, such as in the band of difficulty, is noted.
+//! An answer that only differs from the specification's models, such as in the band of difficulty, is noted.
 
 use std::collections::HashMap;
 
@@ -73,8 +73,8 @@ pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<
 }
 
 impl Findings {
-    /// Compares an answer with what its case requires, and notes where it only differs from the models in
-    /// force.
+    /// Compares an answer with what its case requires, and notes where it only differs from the specification's
+    /// models.
     fn compare(&mut self, case: &Case<'_>, required: &[&str], (score, answer): &(f64, Value)) {
         let result = answer.get("result").or_else(|| answer.get("recommendation")).unwrap_or(answer);
         let may_hint = may_hint(case.request.get());
@@ -120,7 +120,8 @@ impl Findings {
         }
         check("repeats", &self.repeats, format!("{count} answers repeat bit for bit, alone and in a batch"))?;
         if !self.differs.is_empty() {
-            report.add("differs", Noted, format!("from the models in force in {}", self.differs.summary(count)));
+            let detail = "from what the specification's models answer to its cases, which is allowed, in";
+            report.add("differs", Noted, format!("{detail} {}", self.differs.summary(count)));
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::cli::admin::{AdminApi, found};
 use crate::cli::output::print;
 use crate::cli::table::print_json;
 use crate::domain::model::ModelKind;
-use crate::models::observing::report::{Challenger, Feature, Report, Share};
+use crate::models::observing::report::{Challenger, Feature, PSI_REQUESTS_MIN, Report, Share};
 
 /// Length of a histogram's longest bar, in characters.
 const BAR_CHARS: usize = 24;
@@ -37,16 +37,16 @@ pub(super) async fn run(api: &AdminApi, kind: ModelKind, epoch: Option<i64>, jso
     }
     if !report.features.is_empty() {
         lines.extend([String::new(), "requests compared with the training data (PSI)".to_owned()]);
-        let feature = |it: &Feature| format!("  {:34}{}", it.feature, index(it.psi));
+        let feature = |it: &Feature| format!("  {:34}{}", it.feature, index(it.psi, *observed));
         lines.extend(report.features.iter().map(feature));
     }
     print(&lines.join("\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// A population stability index and its conventional interpretation.
-fn index(psi: Option<f64>) -> String {
-    let Some(psi) = psi else { return "too few requests".to_owned() };
+/// A population stability index over so many requests, and its conventional interpretation.
+fn index(psi: Option<f64>, requests: i64) -> String {
+    let Some(psi) = psi else { return format!("too few requests: {requests} of {PSI_REQUESTS_MIN}") };
     let word = match psi {
         ..0.1 => "none",
         0.1..=0.25 => "moderate",
@@ -89,7 +89,7 @@ fn show(challenger: &Challenger, why: Option<&str>, lines: &mut Vec<String>) {
             difference.p50,
             difference.p99,
             difference.largest,
-            index(challenger.score_psi)
+            index(challenger.score_psi, *compared)
         ),
         format!(
             "  time: median {} µs, p99 {} µs; champion {} µs and {} µs",

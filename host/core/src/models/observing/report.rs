@@ -24,7 +24,7 @@ use crate::scoring::{Kind, Visitor, with_kind};
 const HISTORY_MAX: i64 = 100;
 
 /// Fewest requests for an index: with fewer, samples of the same population differ by chance.
-const PSI_REQUESTS_MIN: i64 = 500;
+pub const PSI_REQUESTS_MIN: i64 = 500;
 
 answer! {
     /// How the challengers of a deployment compare with its champion.
