@@ -48,12 +48,20 @@ create table deployment (
     has_fallback boolean not null,
     -- The oldest version that may be deployed, such as 2.0.0; null while any may.
     minimum_release text,
+    -- Scores from which a risk is medium and high; null for the defaults of the contract.
+    medium_from double precision,
+    high_from double precision,
     reason text not null,
     changed_by text not null,
     changed_at timestamptz not null,
     constraint deployment_canary check (num_nonnulls(canary, canary_percent, canary_max_flip_percent) in (0, 3)),
     -- Rules change for everybody at once.
-    constraint deployment_rules check (kind <> 'transfer-rules' or (canary is null and cardinality(shadows) = 0))
+    constraint deployment_rules check (kind <> 'transfer-rules' or (canary is null and cardinality(shadows) = 0)),
+    constraint deployment_cut_offs check (
+        num_nulls(medium_from, high_from) = 2
+        or kind = 'risk' and num_nulls(medium_from, high_from) = 0 and 0 < medium_from and medium_from < high_from
+            and high_from <= 1
+    )
 );
 
 -- In the same order, so that a row of the one is a row of the other.
@@ -68,6 +76,8 @@ create table deployment_history (
     shadows bytea[] not null,
     has_fallback boolean not null,
     minimum_release text,
+    medium_from double precision,
+    high_from double precision,
     reason text not null,
     changed_by text not null,
     changed_at timestamptz not null,
@@ -166,6 +176,9 @@ create table decision (
     decision_id uuid primary key,
     kind text not null constraint decision_kind check (kind in ('risk', 'transfer-rules')),
     model_version text not null,
+    -- By which a risk was judged; null for the defaults.
+    medium_from double precision,
+    high_from double precision,
     request text not null,
     response text not null,
     -- Whose transfer the rules decided on. Deciding again after a lost race replaces what was kept.

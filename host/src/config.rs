@@ -21,8 +21,8 @@ pub use ledger::{
     Since, Statement, UserLimits, Verify,
 };
 pub use models::{
-    BuildModel, Deploy, ExplanationLanguage, Models, Push, Replay, RollBack, Rollout, RolloutOrder, RowFormat, Score,
-    StartRollout,
+    BuildModel, CutOffOptions, Deploy, ExplanationLanguage, Models, Push, Replay, RollBack, Rollout, RolloutOrder,
+    RowFormat, Score, SetCutOffs, StartRollout,
 };
 pub use payments::{DecideCase, DecidePayment, Payments, Reconcile, ReportFormat};
 pub use policy::Policy;

@@ -16,7 +16,7 @@ use crate::harness::{Options, TestApp, fixture, refused, registry};
 use crate::swap::{deploy, digest_of, register, serves};
 
 /// A risk scorer of contract 2 with a certain misbehaviour.
-fn hostile_risk_2(behaviour: &str) -> Vec<u8> {
+pub(crate) fn hostile_risk_2(behaviour: &str) -> Vec<u8> {
     let mut bytes = fixture("hostile-risk-2.wasm");
     let place = b"behaviour:";
     let at = bytes.windows(place.len()).position(|it| it == place).expect("the place of the word") + place.len();

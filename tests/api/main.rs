@@ -21,6 +21,7 @@ mod concurrency;
 mod connections;
 mod contract_2;
 mod customers;
+mod cut_offs;
 mod dpop;
 mod enforcement;
 mod entries;

@@ -131,6 +131,33 @@ fn a_start_of_a_name_is_enough_if_it_is_that_of_one_version() {
     service.stop();
 }
 
+/// A rollback keeps the cut-offs, so it is no way back from them.
+#[test]
+fn cut_offs_change_by_themselves_and_are_not_rolled_back() {
+    let data = DataDir::new();
+    let service = Service::start(&data);
+    let tried = ["deploy", "risk-2", "--shadow", "risk-1", "--reason", "compare", "--wait"];
+    let (champion, shadow) = (serving(&service, "risk"), data.version(&service, "risk-1.0.0+"));
+    let deployed = data.models(&service, &tried);
+    assert!(deployed.starts_with(&format!("{champion} is deployed\nadded the shadow {shadow}\n")), "{deployed}");
+    let moved = ["cut-offs", "risk", "--medium-from", "0.2", "--reason", "recall"];
+    let said = data.models(&service, &[&moved[..], &["--wait"]].concat());
+    let change = "risk is medium from 0.2, high from 0.75; it was medium from 0.25, high from 0.75";
+    assert!(said.starts_with(change) && said.ends_with(&format!("1 of 1 hosts serve {champion}")), "{said}");
+    assert_eq!(data.models(&service, &moved), "risk is medium from 0.2, high from 0.75 already");
+    let history = data.models(&service, &["history", "risk"]);
+    let last = history.lines().nth(1).unwrap();
+    assert!(last.contains("0.2, 0.75") && last.contains(&shadow) && last.ends_with("recall"), "{history}");
+    let refused = data.refused(&service, &["cut-offs", "risk", "--high-from", "0.1", "--reason", "x"]);
+    assert!(refused.contains("cut_offs.high_from must be above medium_from"), "{refused}");
+    data.refused(&service, &["cut-offs", "nudge", "--high-from", "0.5", "--reason", "x"]);
+    data.models(&service, &["deploy", "risk-2", "--reason", "enough seen", "--wait"]);
+    data.models(&service, &["cut-offs", "risk", "--high-from", "0.6", "--reason", "more", "--wait"]);
+    let back = data.refused(&service, &["rollback", "risk", "--reason", "too many"]);
+    assert!(back.contains("`caudal models cut-offs risk --medium-from 0.2 --high-from 0.75`"), "{back}");
+    service.stop();
+}
+
 #[test]
 fn lists_have_headers_or_are_json() {
     let data = DataDir::new();

@@ -207,6 +207,11 @@ fn ways() -> Vec<(&'static str, Vec<&'static str>, &'static str)> {
             vec!["update deployment set canary_percent = 99", "update deployment_history set canary_percent = 99"],
             "deployment risk/1: was altered",
         ),
+        (
+            "a level of risk moved",
+            vec!["update deployment set high_from = 1", "update deployment_history set high_from = 1"],
+            "deployment risk/1: was altered",
+        ),
         ("a deployment undone", vec!["delete from deployment", "delete from deployment_history"], "risk/1: it is gone"),
         (
             "a loss invented",

@@ -9,6 +9,7 @@ use caudal::domain::clabe::SANDBOX_RANGE;
 use caudal::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass};
 use caudal::domain::money::Money;
 use caudal::domain::remittance::Remittance;
+use caudal::domain::risk::CutOffs;
 use caudal::domain::rules::{Facts, Verdict, Violation};
 use caudal::domain::transfer::{RailName, Reason, Report};
 use caudal::ledger::apply::apply;
@@ -184,6 +185,7 @@ async fn fill_registry(db: &PgPool) {
         canary: Some(Canary { version: digest, percent: 5, max_flip_percent: 10 }),
         shadows: vec![digest],
         minimum_release: Some("1.0.0".to_owned()),
+        cut_offs: CutOffs { medium_from: 0.2, high_from: 0.6 },
         ..Deployment::nothing(kind, digest).next("a test", by, CONTEXT.now)
     };
     assert_eq!(deployments::deploy(&mut db, &key(), &deployment).await.unwrap(), Some(deployment));
@@ -340,7 +342,7 @@ async fn every_column_of_every_row_is_covered(db: PgPool) {
             }
             let value = match kind.as_str() {
                 "text" => format!("coalesce({column}, '') || '7'"),
-                "int8" | "int4" | "int2" | "numeric" => format!("coalesce({column}, 0) + 1"),
+                "int8" | "int4" | "int2" | "numeric" | "float8" => format!("coalesce({column}, 0) + 1"),
                 "bool" => format!("not {column}"),
                 "uuid" => "gen_random_uuid()".to_owned(),
                 "date" => format!("{column} + 1"),

@@ -3,6 +3,7 @@
 mod build;
 mod caution;
 mod check;
+mod cut_offs;
 mod deployment;
 mod facts;
 mod history;
@@ -41,6 +42,7 @@ pub(super) async fn run(common: &Common, models: &Models) -> Result<ExitCode> {
         Models::Push(push) => push::run(&AdminApi::new(common, &push.admin)?, push).await,
         Models::Show { version, json, admin } => version::run(&AdminApi::new(common, admin)?, version, *json).await,
         Models::Deploy(arguments) => deployment::deploy(&AdminApi::new(common, &arguments.admin)?, arguments).await,
+        Models::CutOffs(arguments) => cut_offs::run(&AdminApi::new(common, &arguments.admin)?, arguments).await,
         Models::Rollback(arguments) => {
             deployment::roll_back(&AdminApi::new(common, &arguments.admin)?, arguments).await
         }

@@ -106,6 +106,8 @@ pub enum Models {
     },
     /// Deploy a registered version to every host, without downtime
     Deploy(Deploy),
+    /// Change the scores from which a risk is medium and high, whichever version answers
+    CutOffs(SetCutOffs),
     /// Compare challengers (canary and shadows) with the champion
     Report {
         /// A kind of scorer, such as risk
@@ -203,6 +205,8 @@ pub struct Deploy {
     /// The oldest version of the kind that may be deployed from now on, for example 2.0.0
     #[arg(long, value_name = "VERSION")]
     pub minimum_release: Option<String>,
+    #[command(flatten)]
+    pub cut_offs: CutOffOptions,
     /// End the running canary without asking
     #[arg(long)]
     pub end_canary: bool,
@@ -220,9 +224,39 @@ pub struct Deploy {
 }
 
 #[derive(Debug, Args)]
+pub struct CutOffOptions {
+    /// Lowest score of a medium risk [default: as it is; at first 0.25]
+    #[arg(long, value_name = "SCORE")]
+    pub medium_from: Option<f64>,
+    /// Lowest score of a high risk [default: as it is; at first 0.75]
+    #[arg(long, value_name = "SCORE")]
+    pub high_from: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Champion, canary and shadows stay and are compared anew; a running rollout ends, and its canary stays as \
+                        it is. A later deployment or rollback keeps the cut-offs, unless `deploy` states others."
+)]
+pub struct SetCutOffs {
+    /// A kind: only risk has levels
+    pub kind: String,
+    #[command(flatten)]
+    pub cut_offs: CutOffOptions,
+    /// Reason, kept in the deployment history
+    #[arg(long, value_parser = recorded)]
+    pub reason: String,
+    #[command(flatten)]
+    pub admin: Admin,
+    /// Wait until every running host serves it, at most this many seconds
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "120")]
+    pub wait: Option<u32>,
+}
+
+#[derive(Debug, Args)]
 #[command(
     after_help = "A file has one JSON object per line: kind (risk, nudge, accessibility, transfer-rules), request and \
-                  response. Exits with 1 if an answer differs in any bit."
+                  response, and for a risk cut_offs (medium_from and high_from), if they were not the defaults. Exits with 1 if an answer differs in any bit."
 )]
 pub struct Replay {
     /// File of decisions as NDJSON, `-` for standard input [default: the decision log]

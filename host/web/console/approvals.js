@@ -51,11 +51,12 @@ const change = (before, after) =>
     : [`${money(before, "default")} → `, h("strong", money(after, "default"))];
 
 /** The versions that it deploys. @param {any} versions @param {string} kind */
-function deployment({ champion, canary, shadows = [], despiteSetback, endsCanary }, kind) {
+function deployment({ champion, canary, shadows = [], cutOffs, despiteSetback, endsCanary }, kind) {
   const parts = [
     `Deploy ${champion} for ${nameOf(kind)}`,
     canary && `with the canary ${canary.version} for ${percent(canary.percent)} of users`,
     shadows.length > 0 && `with the shadows ${list(shadows)}`,
+    cutOffs && "with other cut-offs",
     despiteSetback && "although it was withdrawn or rolled back",
     endsCanary && `ending the canary ${endsCanary}`,
   ];
@@ -70,7 +71,12 @@ export function describe({ action }) {
   const { type, kind, versions, rollout, payment, user, limits = {} } = action;
   const now = known.deployments.get(kind)?.champion;
   const champion = now && fact("Champion now", version(now));
-  if (versions) return { what: deployment(versions, kind), facts: [champion] };
+  if (versions) {
+    const { before, after } = versions.cutOffs ?? {};
+    const from = (/** @type {string} */ name) => [`${before[name]} → `, h("strong", String(after[name]))];
+    const levels = after && [fact("Medium from", from("medium_from")), fact("High from", from("high_from"))];
+    return { what: deployment(versions, kind), facts: [champion, levels] };
+  }
   if (rollout) {
     const setback = rollout.despiteSetback ? ", although it was withdrawn or rolled back" : "";
     const bounds = `failed ${percent(rollout.maxFailurePercent)}, changed class ${percent(rollout.maxFlipPercent)}, p95 time ${percent(rollout.maxLatencyPercent)} of the champion’s`;

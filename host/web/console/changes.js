@@ -246,12 +246,24 @@ export function effectsOf({ versions, rollout }, now, seen) {
     const values = { steps: rollout.steps.slice(0, -1), max_flip_percent: rollout.maxFlipPercent };
     return startRollout(now, rollout.canary, seen).effects(values);
   }
-  const { champion, canary, shadows, endsCanary } = versions;
-  if (champion === now.champion) return canary ? CHANGES.canary(now, canary.version, seen).effects(canary) : [];
+  const { champion, canary, shadows, endsCanary, cutOffs } = versions;
+  const levels = cutOffs
+    ? [
+        `A risk is medium from ${cutOffs.after.medium_from} and high from ${cutOffs.after.high_from}, whichever version answers.`,
+      ]
+    : [];
+  if (champion === now.champion) {
+    const isTrial = canary && !(cutOffs && canary.version === now.canary?.version);
+    return [...levels, ...(isTrial ? CHANGES.canary(now, canary.version, seen).effects(canary) : [])];
+  }
   const others = shadows.filter((/** @type {string} */ it) => it !== now.champion);
   const isKept = others.length < shadows.length;
   const promoted = promote({ ...now, canary, shadows: others }, champion, seen, isKept).effects({});
-  return [...promoted, ...sentences(endsCanary && `${endsCanary} is no longer the canary and serves no traffic.`)];
+  return [
+    ...promoted,
+    ...levels,
+    ...sentences(endsCanary && `${endsCanary} is no longer the canary and serves no traffic.`),
+  ];
 }
 
 /** By the name that a button carries. @type {Record<string, (now: Deployment, version: string, seen: Seen) => Change>} */

@@ -32,18 +32,29 @@ function author({ changed_by, changed_at }, rollouts) {
 /** @param {Deployment[]} history @param {Rollout[]} rollouts */
 export function drawHistory(history, rollouts) {
   if (history.length === 0) return h("p", "Nothing has been deployed yet.");
+  const haveLevels = history.some((it) => it.cut_offs);
   const rows = history.map((it) => [
     [String(it.epoch), "number"],
     it.champion ? version(it.champion) : NONE,
     [drawCanary(it.canary), null],
     [drawShadows(it.shadows), null],
+    ...(haveLevels ? [it.cut_offs ? `${it.cut_offs.medium_from}, ${it.cut_offs.high_from}` : NONE] : []),
     [it.reason ?? NONE, "words"],
     author(it, rollouts),
     [when(it.changed_at), "time"],
   ]);
   return table({
     label: "History",
-    heads: [["Change", "number"], "Champion", "Canary", "Shadows", "Reason", "By", "When"],
+    heads: [
+      ["Change", "number"],
+      "Champion",
+      "Canary",
+      "Shadows",
+      ...(haveLevels ? ["Cut-offs"] : []),
+      "Reason",
+      "By",
+      "When",
+    ],
     rows,
     keys: history.map((it) => it.epoch),
     className: "history",

@@ -2,7 +2,7 @@
 
 mod action;
 
-pub use action::{Action, OwnLimits, Start, Versions};
+pub use action::{Action, OtherCutOffs, OwnLimits, Start, Versions};
 
 use std::time::Duration;
 

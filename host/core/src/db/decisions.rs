@@ -5,13 +5,17 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::components::kind_of;
+use super::deployments::{cut_offs_of, stored};
 use crate::domain::model::ModelKind;
+use crate::domain::risk::CutOffs;
 
 #[derive(Debug, Clone)]
 pub struct LoggedDecision {
     pub(crate) decision_id: Uuid,
     pub(crate) kind: ModelKind,
     pub(crate) model_version: String,
+    /// By which the answer was judged.
+    pub(crate) cut_offs: CutOffs,
     /// The transfer decided on, if any.
     pub(crate) transfer_id: Option<Uuid>,
     /// JSON.
@@ -29,12 +33,14 @@ pub(crate) async fn insert(db: &mut PgConnection, decisions: &[LoggedDecision]) 
     let versions: Vec<_> = decisions.iter().map(|it| it.model_version.clone()).collect();
     let requests: Vec<_> = decisions.iter().map(|it| it.request.clone()).collect();
     let responses: Vec<_> = decisions.iter().map(|it| it.response.clone()).collect();
+    let (medium_from, high_from): (Vec<_>, Vec<_>) = decisions.iter().map(|it| stored(it.cut_offs)).unzip();
     let transfers: Vec<_> = decisions.iter().map(|it| it.transfer_id).collect();
     let times: Vec<_> = decisions.iter().map(|it| it.decided_at).collect();
     sqlx::query!(
         r#"
-        insert into decision (decision_id, kind, model_version, request, response, decided_at, transfer_id)
-        select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::uuid[])
+        insert into decision (decision_id, kind, model_version, request, response, decided_at, transfer_id, medium_from, high_from)
+        select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::uuid[],
+            $8::float8[], $9::float8[])
         on conflict (transfer_id) where transfer_id is not null do update
             set model_version = excluded.model_version, request = excluded.request, response = excluded.response,
                 decided_at = excluded.decided_at
@@ -46,6 +52,8 @@ pub(crate) async fn insert(db: &mut PgConnection, decisions: &[LoggedDecision]) 
         &responses,
         &times,
         &transfers as &[Option<Uuid>],
+        &medium_from as &[Option<f64>],
+        &high_from as &[Option<f64>],
     )
     .execute(db)
     .await?;
@@ -61,7 +69,7 @@ pub async fn latest(
 ) -> Result<Vec<LoggedDecision>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
-        select decision_id, kind, model_version, transfer_id, request, response, decided_at
+        select decision_id, kind, model_version, medium_from, high_from, transfer_id, request, response, decided_at
         from decision where kind = $1 and decided_at >= $2
         order by decided_at desc, decision_id desc limit $3
         "#,
@@ -74,6 +82,7 @@ pub async fn latest(
             decision_id: row.decision_id,
             kind: kind_of(&row.kind)?,
             model_version: row.model_version,
+            cut_offs: cut_offs_of(row.medium_from, row.high_from),
             transfer_id: row.transfer_id,
             request: row.request,
             response: row.response,

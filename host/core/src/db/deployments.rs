@@ -8,6 +8,7 @@ use time::OffsetDateTime;
 use super::components::{digest_of, kind_of};
 use super::records::{self, Change, Subject};
 use crate::domain::model::{Digest, ModelKind};
+use crate::domain::risk::CutOffs;
 use crate::sealing::ChainKey;
 
 /// Channel that notifies hosts of changes. They also poll, in case a notification is lost.
@@ -28,7 +29,7 @@ pub struct Canary<V = Digest> {
 }
 
 /// What is deployed of a kind, was, or is to be.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Deployment {
     pub kind: ModelKind,
     /// Number of changes so far.
@@ -43,6 +44,8 @@ pub struct Deployment {
     pub has_fallback: bool,
     /// The oldest version that may be deployed, such as `2.0.0`.
     pub minimum_release: Option<String>,
+    /// Where the levels of risk begin, whichever version answers; only `risk` has others than the defaults.
+    pub cut_offs: CutOffs,
     /// The operator's reason for the change.
     pub reason: String,
     pub changed_by: String,
@@ -64,6 +67,7 @@ impl Deployment {
             shadows: Vec::new(),
             has_fallback: true,
             minimum_release: None,
+            cut_offs: CutOffs::DEFAULT,
             reason,
             changed_by,
             changed_at: OffsetDateTime::UNIX_EPOCH,
@@ -80,6 +84,15 @@ impl Deployment {
     /// In the records.
     fn name(&self) -> String {
         format!("{}/{}", self.kind, self.epoch)
+    }
+
+    /// What records call the change that made it.
+    fn actions(&self, before: Option<&Self>) -> Vec<&'static str> {
+        let versions = |it: &Self| (it.champion, it.canary, it.shadows.clone(), it.minimum_release.clone());
+        let has_cut_offs = self.cut_offs != before.map_or(CutOffs::DEFAULT, |it| it.cut_offs);
+        let has_versions = before.is_none_or(|before| versions(before) != versions(self));
+        let of = |action, is_one: bool| is_one.then_some(action);
+        [of("deploy", has_versions || !has_cut_offs), of("cut-offs", has_cut_offs)].into_iter().flatten().collect()
     }
 
     /// The version that answers when the champion fails.
@@ -107,6 +120,17 @@ impl Deployment {
     }
 }
 
+/// Cut-offs as columns, which are null for the defaults.
+pub(super) fn stored(it: CutOffs) -> (Option<f64>, Option<f64>) {
+    let stored = (it != CutOffs::DEFAULT).then_some(it);
+    (stored.map(|it| it.medium_from), stored.map(|it| it.high_from))
+}
+
+pub(super) fn cut_offs_of(medium_from: Option<f64>, high_from: Option<f64>) -> CutOffs {
+    let stored = medium_from.zip(high_from);
+    stored.map_or(CutOffs::DEFAULT, |(medium_from, high_from)| CutOffs { medium_from, high_from })
+}
+
 /// A row of `deployment` or `deployment_history`.
 struct DeploymentRow {
     kind: String,
@@ -119,6 +143,8 @@ struct DeploymentRow {
     shadows: Vec<Vec<u8>>,
     has_fallback: bool,
     minimum_release: Option<String>,
+    medium_from: Option<f64>,
+    high_from: Option<f64>,
     reason: String,
     changed_by: String,
     changed_at: OffsetDateTime,
@@ -146,6 +172,7 @@ impl DeploymentRow {
             shadows: self.shadows.iter().map(|digest| digest_of(digest)).collect::<Result<_, _>>()?,
             has_fallback: self.has_fallback,
             minimum_release: self.minimum_release,
+            cut_offs: cut_offs_of(self.medium_from, self.high_from),
             reason: self.reason,
             changed_by: self.changed_by,
             changed_at: self.changed_at,
@@ -230,12 +257,14 @@ pub async fn deploy(
     next: &Deployment,
 ) -> Result<Option<Deployment>, sqlx::Error> {
     let mut transaction = db.begin().await?;
+    let before = history_of(&mut transaction, next.kind, 1).await?.into_iter().next();
+    let (medium_from, high_from) = stored(next.cut_offs);
     let shadows: Vec<Vec<u8>> = next.shadows.iter().map(|digest| digest.0.to_vec()).collect();
     let previous = sqlx::query_scalar!(
         r#"
         with changed as (
             insert into deployment as d
-            select $1, $2::bigint, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13
+            select $1, $2::bigint, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15
             where $2::bigint = 1 or exists (select from deployment where kind = $1)
             on conflict (kind) do update
                 set epoch = excluded.epoch, champion = excluded.champion,
@@ -248,13 +277,14 @@ pub async fn deploy(
                     canary = excluded.canary, canary_percent = excluded.canary_percent,
                     canary_max_flip_percent = excluded.canary_max_flip_percent, shadows = excluded.shadows,
                     has_fallback = excluded.has_fallback, minimum_release = excluded.minimum_release,
+                    medium_from = excluded.medium_from, high_from = excluded.high_from,
                     reason = excluded.reason, changed_by = excluded.changed_by, changed_at = excluded.changed_at
                 where d.epoch = excluded.epoch - 1
             returning *
         ), history as (
             insert into deployment_history select * from changed
         )
-        select previous as "previous!" from changed, lateral (select pg_notify($14, kind)) as notified
+        select previous as "previous!" from changed, lateral (select pg_notify($16, kind)) as notified
         "#,
         next.kind.as_str(),
         next.epoch,
@@ -266,14 +296,18 @@ pub async fn deploy(
         &shadows,
         next.has_fallback,
         next.minimum_release,
+        medium_from,
+        high_from,
         next.reason,
         next.changed_by,
         next.changed_at,
         CHANNEL,
     );
     let Some(previous) = previous.fetch_optional(&mut *transaction).await? else { return Ok(None) };
-    let change = Change::new(Subject::Deployment, next.name(), "deploy", &next.changed_by);
-    records::append(&mut transaction, key, change, next.changed_at).await?;
+    for action in next.actions(before.as_ref()) {
+        let change = Change::new(Subject::Deployment, next.name(), action, &next.changed_by);
+        records::append(&mut transaction, key, change, next.changed_at).await?;
+    }
     transaction.commit().await?;
     Ok(Some(Deployment { previous: digest_of(&previous)?, ..next.clone() }))
 }

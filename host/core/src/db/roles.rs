@@ -88,7 +88,7 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     (
         "deployment",
         "insert, update (epoch, champion, previous, reason, changed_by, changed_at, canary, canary_percent, \
-         canary_max_flip_percent, shadows, has_fallback, minimum_release)",
+         canary_max_flip_percent, shadows, has_fallback, minimum_release, medium_from, high_from)",
         Reads,
     ),
     ("traffic", "insert, update (count), delete", Ignores),

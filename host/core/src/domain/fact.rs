@@ -3,7 +3,8 @@
 //! A component names the facts it needs when it is loaded, and gets their values by position. What the gate tries at random,
 //! where a score may only rise, and what is watched for drift follow from the rows as well.
 
-use super::risk::{FACTOR_CODES, Request};
+use super::reason::reason_codes;
+use super::risk::Request;
 use crate::schema::Record as _;
 
 /// Largest value: up to here, `f64` holds every whole number.
@@ -13,9 +14,6 @@ const CENTAVOS_PER_PESO: f64 = 100.0;
 
 /// Facts, reasons or contributions of one component. Twice what the catalogue has is more than any model needs.
 const NAMES_MAX: usize = 64;
-
-/// Reasons that a component may give besides the six factors.
-const REASONS: [&str; 1] = ["MISSING_FACT"];
 
 super::text_enum! {
     /// What the values of a fact are.
@@ -274,14 +272,13 @@ impl Manifest {
                 return Err(format!("the fact {} has kind {kind} with unit {unit:?} here, not {found}", fact.name));
             }
             if claimed.is_required && !fact.is_always_known {
-                return Err(format!("it requires {}, which is not known for every transfer", fact.name));
+                let advice = "keep the missing values among the rows that it learns from";
+                return Err(format!("it requires {}, which is not known for every transfer: {advice}", fact.name));
             }
             Ok(fact)
         };
-        let reasons_known = || FACTOR_CODES.into_iter().chain(REASONS);
-        let reason = |code: &String| {
-            reasons_known().find(|it| it == code).ok_or_else(|| unknown("reason", code, reasons_known()))
-        };
+        let reason =
+            |code: &String| reason_codes().find(|it| it == code).ok_or_else(|| unknown("reason", code, reason_codes()));
         Ok(Self {
             facts: facts.iter().map(fact).collect::<Result<_, _>>()?,
             reasons: reasons.iter().map(reason).collect::<Result<_, _>>()?,

@@ -17,6 +17,7 @@ pub mod money;
 pub mod nudge;
 pub mod order;
 pub mod profile;
+pub mod reason;
 pub mod remittance;
 pub mod risk;
 pub mod rollout;

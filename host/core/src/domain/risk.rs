@@ -2,24 +2,9 @@
 
 use uuid::Uuid;
 
+use super::reason::FACTOR_CODES;
 use super::{BadAnswer, check_unit_interval};
 use crate::schema::{Read, record};
-
-/// Lowest score of a `medium` risk.
-pub const MEDIUM_FROM: f64 = 0.25;
-
-/// Lowest score of a `high` risk.
-pub const HIGH_FROM: f64 = 0.75;
-
-/// From the specification, in its order.
-pub const FACTOR_CODES: [&str; 6] = [
-    "AMOUNT_MUCH_HIGHER_THAN_AVERAGE",
-    "NEW_BENEFICIARY",
-    "UNUSUAL_TIME",
-    "NEW_DEVICE",
-    "LOCATION_CHANGED",
-    "LOW_HISTORY",
-];
 
 /// "More than 2 times": exactly twice the average does not count.
 const MUCH_HIGHER_TIMES: f64 = 2.0;
@@ -132,15 +117,53 @@ super::text_enum! {
     }
 }
 
-impl Level {
-    pub fn of(score: f64) -> Self {
-        if score >= HIGH_FROM {
-            Self::High
-        } else if score >= MEDIUM_FROM {
-            Self::Medium
+record! {
+    /// Where the levels of risk begin.
+    #[derive(serde::Deserialize)]
+    pub struct CutOffs {
+        /// Lowest score of a `medium` risk: above 0 and below `high_from`.
+        pub medium_from: f64 { at_least: 0.0, at_most: 1.0, example: "0.25" },
+        /// Lowest score of a `high` risk.
+        pub high_from: f64 { at_least: 0.0, at_most: 1.0, example: "0.75" },
+    }
+}
+
+impl Copy for CutOffs {}
+
+impl CutOffs {
+    /// Those of contract 1, and of a deployment that states no others.
+    pub const DEFAULT: Self = Self { medium_from: 0.25, high_from: 0.75 };
+
+    pub fn level(self, score: f64) -> Level {
+        if score >= self.high_from {
+            Level::High
+        } else if score >= self.medium_from {
+            Level::Medium
         } else {
-            Self::Low
+            Level::Low
         }
+    }
+
+    /// # Errors
+    /// The field of a deployment that is wrong, and why.
+    pub fn check(self) -> Result<(), (&'static str, &'static str)> {
+        let Self { medium_from, high_from } = self;
+        if medium_from.is_nan() || medium_from <= 0.0 {
+            return Err(("cut_offs.medium_from", "must be above 0: no score would be low"));
+        }
+        if high_from.is_nan() || high_from <= medium_from {
+            return Err(("cut_offs.high_from", "must be above medium_from: no score would be medium"));
+        }
+        if high_from > 1.0 {
+            return Err(("cut_offs.high_from", "must be at most 1: no score would be high"));
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Display for CutOffs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "medium from {}, high from {}", self.medium_from, self.high_from)
     }
 }
 
@@ -161,7 +184,7 @@ pub enum Risk {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
-    /// [`Level::of`] the score.
+    /// A component's own follows from the contract's cut-offs; what serves has that of the deployment's.
     pub level: Level,
     /// 0 to 1.
     pub score: f64,
@@ -194,7 +217,7 @@ impl Assessment {
         if self.predictor.is_some_and(|it| !it.is_finite()) {
             return Err(BadAnswer("the predictor is not a finite number"));
         }
-        if self.level != Level::of(self.score) {
+        if self.level != CutOffs::DEFAULT.level(self.score) {
             return Err(BadAnswer("the level does not fit the score"));
         }
         if self.factors.iter().any(|code| !FACTOR_CODES.contains(&code.as_str())) {
@@ -250,7 +273,24 @@ mod tests {
             (0.75, Level::High),
             (1.0, Level::High),
         ] {
-            assert_eq!(Level::of(score), level, "{score}");
+            assert_eq!(CutOffs::DEFAULT.level(score), level, "{score}");
+        }
+    }
+
+    #[test]
+    fn cut_offs_leave_room_for_every_level() {
+        let check = |medium_from, high_from| CutOffs { medium_from, high_from }.check().map_err(|(field, _)| field);
+        for (medium_from, high_from) in [(0.25, 0.75), (f64::MIN_POSITIVE, 1.0)] {
+            assert_eq!(check(medium_from, high_from), Ok(()));
+        }
+        for (medium_from, high_from, field) in [
+            (0.0, 0.5, "cut_offs.medium_from"),
+            (f64::NAN, 0.5, "cut_offs.medium_from"),
+            (0.5, 0.5, "cut_offs.high_from"),
+            (0.5, f64::NAN, "cut_offs.high_from"),
+            (0.5, 1.0_f64.next_up(), "cut_offs.high_from"),
+        ] {
+            assert_eq!(check(medium_from, high_from), Err(field), "{medium_from} {high_from}");
         }
     }
 

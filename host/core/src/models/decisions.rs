@@ -14,6 +14,7 @@ use crate::clock::Clock;
 use crate::db::decisions as table;
 use crate::db::session::{checked_time, within};
 use crate::domain::model::{ModelKind, ModelVersion};
+use crate::domain::risk::CutOffs;
 use crate::domain::rules::{Facts, Verdict};
 use crate::scoring::{RulesRequest, RulesResponse};
 
@@ -38,6 +39,8 @@ const PURGE_BATCH: i64 = 5_000;
 pub struct Decision {
     pub kind: ModelKind,
     pub version: ModelVersion,
+    /// By which its answer was judged.
+    pub cut_offs: CutOffs,
     /// The transfer that was decided on, if any.
     pub transfer_id: Option<Uuid>,
     /// JSON.
@@ -110,12 +113,13 @@ async fn run(mut queue: mpsc::Receiver<Job>, db: PgPool, clock: Clock) {
 }
 
 fn row(decision: Decision, clock: &Clock) -> table::LoggedDecision {
-    let Decision { kind, version, transfer_id, request, response } = decision;
+    let Decision { kind, version, cut_offs, transfer_id, request, response } = decision;
     let (decision_id, decided_at) = (clock.new_id(), clock.now());
     table::LoggedDecision {
         decision_id,
         kind,
         model_version: version.to_string(),
+        cut_offs,
         transfer_id,
         request,
         response,
@@ -161,6 +165,7 @@ impl Decision {
         Ok(Self {
             kind: ModelKind::TransferRules,
             version: version.clone(),
+            cut_offs: CutOffs::DEFAULT,
             transfer_id: Some(transfer_id),
             request: serde_json::to_string(&RulesRequest::from(facts))?,
             response: serde_json::to_string(&RulesResponse::new(version, verdict))?,

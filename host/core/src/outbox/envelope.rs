@@ -166,6 +166,7 @@ impl From<Operation> for Envelope {
 /// How actions in the records are called in types.
 const ACTIONS: &[(&str, &str, &str)] = &[
     ("deployment", "deploy", "changed"),
+    ("deployment", "cut-offs", "changed"),
     ("rollout", "start", "started"),
     ("rollout", "advance", "advanced"),
     ("rollout", "pause", "paused"),

@@ -12,6 +12,7 @@ use tokio::task::spawn_blocking;
 
 use crate::db::{components, decisions};
 use crate::domain::accessibility::Language;
+use crate::domain::risk::CutOffs;
 use crate::domain::rules::Facts;
 use crate::models::LoadedComponent;
 use crate::schema::Fields;
@@ -29,6 +30,9 @@ pub struct Recording {
     #[serde(default)]
     pub id: Option<String>,
     pub kind: String,
+    /// By which the answer was judged; the defaults if left out.
+    #[serde(default)]
+    pub cut_offs: Option<CutOffs>,
     pub request: Value,
     pub response: Value,
 }
@@ -40,6 +44,7 @@ impl TryFrom<&decisions::LoggedDecision> for Recording {
         Ok(Self {
             id: Some(decision.decision_id.to_string()),
             kind: decision.kind.to_string(),
+            cut_offs: Some(decision.cut_offs),
             request: serde_json::from_str(&decision.request)?,
             response: serde_json::from_str(&decision.response)?,
         })
@@ -145,7 +150,7 @@ impl Visitor for Response<'_> {
     type Output = Result<Value, String>;
 
     fn visit<K: Kind>(self) -> Self::Output {
-        let Self(component, Recording { request, .. }) = self;
+        let Self(component, Recording { request, cut_offs, .. }) = self;
         let model = component.model::<K>().ok_or("the component is of another kind")?;
         let mut fields = Fields::from_row(request.to_string()).map_err(unreadable)?;
         let language = if request["language"] == "en" { Language::English } else { Language::Spanish };
@@ -157,6 +162,7 @@ impl Visitor for Response<'_> {
         }
         let version = model.scorer.identity().version.clone();
         let assessment = model.scorer.assess(&envelope.request).map_err(no_answer)?;
+        let assessment = K::judged(assessment, cut_offs.unwrap_or(CutOffs::DEFAULT));
         serde_json::to_value(K::response(envelope, Scored { assessment, version })).map_err(no_answer)
     }
 }

@@ -58,14 +58,17 @@ macro_rules! answer {
     };
 }
 
-/// Declares a struct that is read and written.
+/// Declares a struct that is read and written, and by the programs of this crate read again if it derives `Deserialize`.
 #[macro_export]
 macro_rules! record {
     (
         $(#[doc = $about:literal])*
+        $(#[derive($also:path)])?
         $vis:vis struct $name:ident $(as $known_as:literal)? $(in $case:ident)? { $($fields:tt)* }
     ) => {
-        $crate::record_declare! { [$($case)?] [$($known_as)?] [$($about)*] $vis $name { $($fields)* } }
+        $crate::record_declare! {
+            [$($case)?] [$($known_as)?] [$($about)*] $vis $name { $($fields)* } $($also)?
+        }
         $crate::record_read! { [$($case)?] [$($known_as)?] [$($about)*] $vis $name { $($fields)* } }
         $crate::record_write! { [$($case)?] [$($known_as)?] [$($about)*] $vis $name { $($fields)* } }
     };

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::domain::accessibility::Language;
 use crate::domain::fact::Manifest;
 use crate::domain::model::{ModelKind, ModelVersion};
+use crate::domain::risk::CutOffs;
 use crate::schema::{Fields, FromFields, Record};
 use crate::scoring::random::Random;
 use crate::wasm::{Component, ScorerWorld};
@@ -39,7 +40,7 @@ pub trait Kind: Send + Sync + Sized + 'static {
     /// How components of this kind are called.
     type World: ScorerWorld<Request = Self::Request, Assessment = Self::Assessment> + 'static;
 
-    /// Scores at which the verdict changes, by name.
+    /// Scores at which the verdict changes, by name, unless the deployment states others.
     const THRESHOLDS: &'static [(&'static str, f64)] = &[];
 
     /// Columns of a backtest's CSV output.
@@ -71,6 +72,11 @@ pub trait Kind: Send + Sync + Sized + 'static {
 
     /// A response as values of [`Self::COLUMNS`].
     fn columns(response: &Self::Response) -> Vec<Cow<'_, str>>;
+
+    /// An assessment whose verdict is that of the deployment, not the component's own.
+    fn judged(assessment: Self::Assessment, _: CutOffs) -> Self::Assessment {
+        assessment
+    }
 
     /// The index of an assessment's verdict: in [`Self::CLASSES`], unless [`Self::IS_PRIVATE`].
     fn class(assessment: &Self::Assessment) -> usize;

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use crate::domain::accessibility::Language;
 use crate::domain::fact::{Direction, FACTS, Fact, Manifest, Measure};
 use crate::domain::model::ModelKind;
-use crate::domain::risk::{self, Assessment, FACTOR_CODES, Level, Request};
+use crate::domain::reason::FACTOR_CODES;
+use crate::domain::risk::{self, Assessment, CutOffs, Level, Request};
 use crate::schema::{Fields, Flat, Shape, answer, record};
 use crate::scoring::kind::{Envelope, ID_CHARS_MAX, Kind, Scored, column, flag};
 use crate::scoring::random::Random;
@@ -27,7 +28,7 @@ impl Kind for Risk {
     type World = wasm::Risk;
 
     const THRESHOLDS: &'static [(&'static str, f64)] =
-        &[("medium_from", risk::MEDIUM_FROM), ("high_from", risk::HIGH_FROM)];
+        &[("medium_from", CutOffs::DEFAULT.medium_from), ("high_from", CutOffs::DEFAULT.high_from)];
     const COLUMNS: &'static [&'static str] =
         &["user_id", "model_version", "risk_level", "risk_score", "risk_factors", "model_reasons", "predictor"];
     const CLASSES: &'static [&'static str] = Level::TEXTS;
@@ -57,6 +58,10 @@ impl Kind for Risk {
             response.result.model_reasons.as_deref().unwrap_or_default().join(" ").into(),
             response.predictor.map(|it| it.to_string()).unwrap_or_default().into(),
         ]
+    }
+
+    fn judged(assessment: Assessment, cut_offs: CutOffs) -> Assessment {
+        Assessment { level: cut_offs.level(assessment.score), ..assessment }
     }
 
     fn class(assessment: &Assessment) -> usize {
@@ -152,9 +157,9 @@ answer! {
     struct RiskResult {
         /// `low`: proceed. `medium`: explain and ask for confirmation. `high`: ask for an explicit acknowledgment.
         risk_level: risk::Level { component: "level", example: "\"medium\"" },
-        /// `low` below 0.25, `high` from 0.75.
+        /// By default, `low` below 0.25 and `high` from 0.75; a deployment may have other cut-offs.
         risk_score: f64 { component: "score", at_least: 0.0, at_most: 1.0, example: "0.41" },
-        /// Reasons for the risk; empty only if the level is `low`.
+        /// Facts that make the transfer unusual. Empty where none is, although a model may see a risk all the same.
         risk_factors: Vec<String> {
             component: "factors",
             items: &Shape::OneOf { texts: &FACTOR_CODES, names: &FACTOR_CODES },

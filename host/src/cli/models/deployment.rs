@@ -13,6 +13,7 @@ use super::registry::{Progress, items, kind_of, kinds};
 use crate::cli::admin::{AdminApi, if_match};
 use crate::cli::output::print;
 use crate::config::{Deploy, RollBack};
+use crate::domain::risk::CutOffs;
 use crate::http::admin::confirmation::SetbackJson;
 use crate::http::admin::deployment::{CanaryJson, DeploymentJson, HistoryJson, PresentJson};
 use crate::models::deploying::catalog::MAX_FLIP_PERCENT;
@@ -99,13 +100,15 @@ pub(super) async fn deploy(api: &AdminApi, arguments: &Deploy) -> Result<ExitCod
     let champion = now.champion.as_deref().unwrap_or_default();
     let minimum = &arguments.minimum_release;
     let has_minimum = minimum.is_none() || now.minimum_release == *minimum;
-    let is_same = now.canary == canary && now.shadows == shadows && has_minimum;
+    let cut_offs = arguments.cut_offs.over(now.cut_offs);
+    let is_same = now.canary == canary && now.shadows == shadows && has_minimum && now.cut_offs == cut_offs;
     if now.epoch > 0 && champion == version && is_same {
         print(&format!("{version} is already deployed"))?;
         return follow(api, kind, now.epoch, version, *wait).await;
     }
     let mut change = json!({
         "champion": version, "canary": canary, "shadows": shadows, "minimum_release": minimum, "reason": reason,
+        "cut_offs": cut_offs.filter(|_| now.cut_offs != cut_offs),
     });
     let new_canary = canary.as_ref().and_then(|it| it.version.as_deref());
     // One that becomes the champion is not ended.
@@ -123,12 +126,17 @@ pub(super) async fn deploy(api: &AdminApi, arguments: &Deploy) -> Result<ExitCod
     let Some(done) = answer.done()? else { return Ok(ExitCode::SUCCESS) };
     let replaced = if champion == version { String::new() } else { format!(" in place of {champion}") };
     print(&format!("{version} is deployed{replaced}"))?;
+    shadows
+        .iter()
+        .filter(|it| !now.shadows.contains(it))
+        .try_for_each(|it| print(&format!("added the shadow {it}")))?;
+    cut_offs.filter(|_| now.cut_offs != cut_offs).map_or(Ok(()), |it| print(&format!("{kind} is {it}")))?;
     let stay: Vec<_> = [version].into_iter().chain(new_canary).chain(shadows.iter().map(String::as_str)).collect();
     now.tell_ended(&stay)?;
     follow(api, kind, epoch_of(&done)?, version, *wait).await
 }
 
-fn epoch_of(deployment: &Value) -> Result<i64> {
+pub(super) fn epoch_of(deployment: &Value) -> Result<i64> {
     deployment["epoch"].as_i64().context("the host's answer has an unexpected format")
 }
 
@@ -147,6 +155,13 @@ pub(super) async fn roll_back(api: &AdminApi, arguments: &RollBack) -> Result<Ex
     let (from, to) = (full(from)?, full(to)?);
     let leaves_champion = to.is_none() && from.as_ref().is_none_or(|it| it == champion);
     if leaves_champion && let Some(before) = present.before_same_champion(api, kind).await? {
+        if let Some(was) = before.cut_offs.filter(|_| before.cut_offs != now.cut_offs) {
+            let CutOffs { medium_from, high_from } = was;
+            bail!(
+                "the last change set other cut-offs, which a rollback keeps: return to them with `caudal models cut-offs \
+                 {kind} --medium-from {medium_from} --high-from {high_from}`; to return to a version, name it with --to"
+            );
+        }
         let to_replace_it = format!("to replace it too, add --to {target}");
         if now.has_challengers() {
             let canary = now.canary.as_ref().map(|it| &it.version);
@@ -202,7 +217,13 @@ pub(super) async fn roll_back(api: &AdminApi, arguments: &RollBack) -> Result<Ex
 }
 
 /// Prints the progress of a deployment and, with `--wait`, waits until every host serves it.
-async fn follow(api: &AdminApi, kind: &str, epoch: i64, version: &str, wait: Option<u32>) -> Result<ExitCode> {
+pub(super) async fn follow(
+    api: &AdminApi,
+    kind: &str,
+    epoch: i64,
+    version: &str,
+    wait: Option<u32>,
+) -> Result<ExitCode> {
     let deadline = Instant::now() + Duration::from_secs(wait.unwrap_or_default().into());
     let mut shown = String::new();
     loop {

@@ -17,6 +17,10 @@ const COLUMNS: &[Column<Value>] = &[
         canary => format!("{} {}%", text(&canary["version"]), canary["percent"]),
     }),
     ("SHADOWS", |it| text(&it["shadows"])),
+    ("CUT-OFFS", |it| match &it["cut_offs"] {
+        Value::Null => "-".to_owned(),
+        cut_offs => format!("{}, {}", cut_offs["medium_from"], cut_offs["high_from"]),
+    }),
     ("BY", |it| text(&it["changed_by"])),
     ("WHEN", |it| text(&it["changed_at"])),
     ("REASON", |it| text(&it["reason"])),

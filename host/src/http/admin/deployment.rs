@@ -12,10 +12,11 @@ use crate::app::App;
 use crate::audit::{self, Event};
 use crate::auth::Operator;
 use crate::auth::reader::Reader;
-use crate::db::approvals::{Action, Versions};
+use crate::db::approvals::{Action, OtherCutOffs, Versions};
 use crate::db::components::{self, Component, name_of, named};
 use crate::db::deployments::{self, Canary, Deployment};
 use crate::domain::model::{Digest, ModelKind, is_semantic_version};
+use crate::domain::risk::CutOffs;
 use crate::http::admin::action::propose;
 use crate::http::admin::confirmation::{self, DESPITE_SETBACK, SetbackJson, unconfirmed};
 use crate::http::admin::if_match::IfMatch;
@@ -92,6 +93,8 @@ record! {
         pub(crate) shadows: Vec<String> { example: "[]" },
         /// The oldest version that may be deployed.
         pub(crate) minimum_release: Option<String> { nullable: true, example: "\"2.0.0\"" },
+        /// Where the levels of `risk` begin; left out for the other kinds.
+        pub(crate) cut_offs: Option<CutOffs>,
         /// Why it was changed.
         pub(crate) reason: Option<String> { nullable: true, example: "\"better recall\"" },
         pub(crate) changed_by: Option<String> { nullable: true, example: "\"ops\"" },
@@ -133,6 +136,7 @@ fn to_json(deployment: &Deployment, registered: &[Component]) -> DeploymentJson 
         }),
         shadows: deployment.shadows.iter().map(|digest| named(*digest, registered)).collect(),
         minimum_release: deployment.minimum_release.clone(),
+        cut_offs: (deployment.kind == ModelKind::Risk).then_some(deployment.cut_offs),
         reason: is_deployed.then(|| deployment.reason.clone()),
         changed_by: is_deployed.then(|| deployment.changed_by.clone()),
         changed_at: is_deployed.then_some(deployment.changed_at),
@@ -183,8 +187,7 @@ pub(crate) async fn put_deployment(
     operator.may_change(kind)?;
     let if_match = IfMatch::read(&headers)?;
     let AssistBody(mut fields) = body?;
-    let DeploymentRequest { champion, canary, despite_setback, ends_canary, minimum_release, shadows, reason } =
-        fields.read();
+    let asked: DeploymentRequest = fields.read();
     fields.finish()?;
 
     let mut db = app.db.acquire().await?;
@@ -193,22 +196,30 @@ pub(crate) async fn put_deployment(
     if !if_match.matches(&etag(epoch)) {
         return Err(Error::Stale);
     }
-    let canary = canary.map(|it| Canary {
+    let canary = asked.canary.map(|it| Canary {
         version: it.version,
         // A canary with 0 percent is rejected below.
         percent: it.percent.unwrap_or(0),
         max_flip_percent: it.max_flip_percent.unwrap_or(MAX_FLIP_PERCENT),
     });
-    let shadows = shadows.unwrap_or_default();
-    let versions = Versions { epoch, champion, canary, shadows, minimum_release, despite_setback, ends_canary };
-    let next = plan(&versions, &app, &mut db, &catalog, (&reason, &operator.person.name)).await?;
+    let versions = Versions {
+        epoch,
+        champion: asked.champion,
+        canary,
+        shadows: asked.shadows.unwrap_or_default(),
+        minimum_release: asked.minimum_release,
+        cut_offs: asked.cut_offs.map(|after| OtherCutOffs { before: catalog.deployed.cut_offs, after }),
+        despite_setback: asked.despite_setback,
+        ends_canary: asked.ends_canary,
+    };
+    let next = plan(&versions, &app, &mut db, &catalog, (&asked.reason, &operator.person.name)).await?;
     let promoted = Some(next.champion).filter(|it| *it != catalog.deployed.champion);
     let named = (versions.ends_canary.as_deref(), versions.despite_setback.as_deref());
     confirmation::check(&catalog, &next, promoted, named)?;
     drop(db);
     if is_for_two(&catalog.deployed, &next) {
         let action = Action::Deploy { kind: kind.to_string(), versions };
-        if let Some(waiting) = propose(&app, &operator.person, &action, &reason).await? {
+        if let Some(waiting) = propose(&app, &operator.person, &action, &asked.reason).await? {
             return Ok(waiting);
         }
     }
@@ -225,8 +236,9 @@ async fn deploy(app: &App, catalog: Catalog, next: Deployment) -> Result<Respons
     }
     let catalog = Catalog::read(&mut db, &app.key, next.kind).await?;
     let present = &catalog.deployed;
-    let is_done = (present.epoch, present.champion, present.canary) == (next.epoch, next.champion, next.canary)
-        && (&present.shadows, &present.changed_by, &present.reason) == (&next.shadows, &next.changed_by, &next.reason);
+    // Where it came from follows from the rest.
+    let (previous, served_at) = (present.previous, present.served_at);
+    let is_done = *present == Deployment { previous, served_at, changed_at: present.changed_at, ..next };
     if is_done { answer(&catalog) } else { Err(Error::Stale) }
 }
 
@@ -249,6 +261,7 @@ async fn plan(
         canary: canary.transpose()?,
         shadows: versions.shadows.iter().map(|version| find("shadows", version)).collect::<Result<_, _>>()?,
         minimum_release: versions.minimum_release.clone().or_else(|| catalog.deployed.minimum_release.clone()),
+        cut_offs: versions.cut_offs.map_or(catalog.deployed.cut_offs, |it| it.after),
         ..with_champion(catalog.deployed.next(reason, by, app.clock.now()), champion, true)
     };
     if !versions.minimum_release.as_deref().is_none_or(is_semantic_version) {
@@ -300,6 +313,9 @@ request! {
         /// Its `model_version`.
         champion: String { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
         canary: Option<CanaryRequest>,
+        /// Where the levels of `risk` begin from now on, whichever version answers; they stay as they are if left out, and in
+        /// a rollback.
+        cut_offs: Option<CutOffs>,
         /// The new champion again, if it was withdrawn or rolled back: see the deployment's `setbacks`.
         despite_setback: Option<String> { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
         /// The running canary, if this ends it: it neither stays nor becomes the champion.

@@ -9,6 +9,7 @@ use crate::app::App;
 use crate::auth::reader::Reader;
 use crate::db::decisions;
 use crate::domain::model::ModelKind;
+use crate::domain::risk::CutOffs;
 use crate::http::error::Error;
 use crate::http::extract::AssistBody;
 use crate::http::limits::stage::REPLAYS;
@@ -32,6 +33,8 @@ request! {
     pub(crate) struct DecisionRequest as "Decision" {
         /// Repeated in the findings.
         id: Option<String> { chars_max: ID_CHARS_MAX, example: "\"d-1\"" },
+        /// Those by which a risk was judged; the defaults if left out.
+        cut_offs: Option<CutOffs>,
         kind: String { chars_max: KIND_CHARS_MAX, example: "\"risk\"" },
         request: Value,
         response: Value,
@@ -55,8 +58,8 @@ request! {
 }
 
 impl From<DecisionRequest> for Recording {
-    fn from(DecisionRequest { id, kind, request, response }: DecisionRequest) -> Self {
-        Self { id, kind, request, response }
+    fn from(DecisionRequest { id, cut_offs, kind, request, response }: DecisionRequest) -> Self {
+        Self { id, kind, cut_offs, request, response }
     }
 }
 

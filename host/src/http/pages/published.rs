@@ -1,9 +1,9 @@
 //! `/models`: the active models of the published kinds, for pages and workers that score locally. Public,
 //! for any origin, and the same for all users: canaries are not published.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -12,11 +12,14 @@ use axum::response::{IntoResponse, Response};
 use crate::app::App;
 use crate::db::components;
 use crate::domain::model::ModelKind;
+use crate::domain::reason::Words;
+use crate::domain::risk::CutOffs;
 use crate::http::error::Error;
 use crate::http::pages::files::{BY_DIGEST, NAMED, answer, etag, is_known};
 use crate::models::publishing::published::File;
+use crate::models::publishing::terms::Terms;
 use crate::schema::answer;
-use crate::wasm::WIT;
+use crate::wasm::{WIT, digest_of};
 
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
@@ -39,6 +42,12 @@ answer! {
         abi: String { example: "\"3f2a91c0...\"" },
         core: FileJson,
         glue: FileJson,
+        /// By which the host judges scores now. Only of `risk`, like what follows.
+        cut_offs: Option<CutOffs>,
+        /// SHA-256 of the catalogue of facts from which the host serves models.
+        facts: Option<String> { example: "\"5d0c7e2a...\"" },
+        /// What the codes of factors and reasons say.
+        words: Option<BTreeMap<&'static str, Words>>,
     }
 }
 
@@ -65,14 +74,13 @@ pub(crate) async fn active(
     request: HeaderMap,
 ) -> Result<Response, Error> {
     let kind = ModelKind::parse(&kind).filter(|kind| app.settings.published.contains(kind)).ok_or(Error::NotFound)?;
-    let (identity, published) = app.models.snapshot().published(kind).await.ok_or(Error::NotFound)?;
+    let snapshot = app.models.snapshot();
+    let (identity, published) = snapshot.published(kind).await.ok_or(Error::NotFound)?;
     let published = published.map_err(Error::NotPublishable)?;
-    let etag = etag(identity.digest);
-    let is_known = is_known(&request, &etag);
-    let headers = [(header::CACHE_CONTROL, HeaderValue::from_static(NAMED)), (header::ETAG, etag)];
-    if is_known {
-        return Ok((StatusCode::NOT_MODIFIED, ANY_ORIGIN, headers).into_response());
-    }
+    let (cut_offs, facts, words) = match Terms::of(kind, snapshot.cut_offs(kind)) {
+        Some(Terms { cut_offs, facts, words }) => (Some(cut_offs), Some(facts), Some(words)),
+        None => Default::default(),
+    };
     let body = ActiveJson {
         kind,
         model_version: identity.version.to_string(),
@@ -81,8 +89,20 @@ pub(crate) async fn active(
         abi: published.abi.to_string(),
         core: FileJson::new(&published.core, "core", "wasm"),
         glue: FileJson::new(&published.glue, "glue", "js"),
+        cut_offs,
+        facts,
+        words,
     };
-    Ok((ANY_ORIGIN, headers, Json(body)).into_response())
+    let body = serde_json::to_vec(&body).map_err(|error| Error::Internal(error.into()))?;
+    // Pages that follow see every change, of cut-offs too.
+    let etag = etag(digest_of(&body));
+    let is_known = is_known(&request, &etag);
+    let headers = [(header::CACHE_CONTROL, HeaderValue::from_static(NAMED)), (header::ETAG, etag)];
+    if is_known {
+        return Ok((StatusCode::NOT_MODIFIED, ANY_ORIGIN, headers).into_response());
+    }
+    let json = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+    Ok((ANY_ORIGIN, headers, json, body).into_response())
 }
 
 pub(crate) async fn core(

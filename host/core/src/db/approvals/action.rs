@@ -8,6 +8,7 @@ use crate::db::deployments::Canary;
 use crate::db::limits::Limits;
 use crate::db::payments::SeenPayment;
 use crate::domain::money::Money;
+use crate::domain::risk::CutOffs;
 
 /// Its JSON is stored, and approved byte for byte. Ids of what it makes are part of it, so that it can be repeated.
 #[derive(Debug, Serialize, Deserialize)]
@@ -64,11 +65,21 @@ pub struct Versions {
     pub shadows: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum_release: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_offs: Option<OtherCutOffs>,
     /// What the operator knows of, for the second one to read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub despite_setback: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends_canary: Option<String>,
+}
+
+/// A change of where levels begin, with what the second operator compares it with.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OtherCutOffs {
+    pub before: CutOffs,
+    pub after: CutOffs,
 }
 
 /// A rollout beside the deployment of an epoch.

@@ -5,6 +5,7 @@ use sqlx::PgConnection;
 use crate::db::components::{self, Component};
 use crate::db::deployments::{self, Deployment};
 use crate::domain::model::{Digest, ModelKind, is_older};
+use crate::domain::risk::CutOffs;
 use crate::models::deploying::built_in::built_in;
 use crate::models::deploying::kept::kept;
 use crate::models::deploying::setback::{Setback, setbacks};
@@ -99,7 +100,8 @@ pub fn is_for_two(before: &Deployment, next: &Deployment) -> bool {
     let decides = matches!(next.kind, ModelKind::Risk | ModelKind::TransferRules);
     let is_new = next.canary.filter(|_| before.canary != next.canary);
     let minimum = before.minimum_release.as_deref().zip(next.minimum_release.as_deref());
-    decides && before.champion != next.champion
+    // Cut-offs decide whose transfers are held up, as a champion does.
+    decides && (before.champion != next.champion || before.cut_offs != next.cut_offs)
         || minimum.is_some_and(|(before, next)| is_older(next, before))
         || is_new.is_some_and(|canary| takes_two(next.kind, canary.percent, canary.max_flip_percent))
 }
@@ -120,7 +122,11 @@ pub(super) fn shadows_after(deployed: &Deployment) -> Vec<Digest> {
 /// # Errors
 /// The field that is wrong, and why.
 pub fn check(next: &Deployment) -> Result<(), (&'static str, &'static str)> {
-    let Deployment { kind, champion, canary, ref shadows, .. } = *next;
+    let Deployment { kind, champion, canary, ref shadows, cut_offs, .. } = *next;
+    if kind != ModelKind::Risk && cut_offs != CutOffs::DEFAULT {
+        return Err(("cut_offs", "must be left out: only risk has levels"));
+    }
+    cut_offs.check()?;
     if kind == ModelKind::TransferRules && (canary.is_some() || !shadows.is_empty()) {
         let field = if canary.is_some() { "canary" } else { "shadows" };
         return Err((field, "must be left out: transfer rules change for all users at once"));

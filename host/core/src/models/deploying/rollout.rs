@@ -283,6 +283,7 @@ impl Rollouts<'_> {
             canary: None,
             shadows: shadows_after(deployed).into_iter().filter_map(name).collect(),
             minimum_release: None,
+            cut_offs: None,
             ends_canary: None,
         };
         let action = Action::Deploy { kind: rollout.kind.to_string(), versions };

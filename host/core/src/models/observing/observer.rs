@@ -16,6 +16,7 @@ use uuid::Uuid;
 use crate::db::comparisons::Testimony;
 use crate::db::counts::Count;
 use crate::domain::model::{Digest, ModelKind};
+use crate::domain::risk::CutOffs;
 use crate::models::observing::drift::Reference;
 use crate::models::observing::measure::{
     Failure, Measure, bucket_of_difference, bucket_of_flip, bucket_of_score, bucket_of_time,
@@ -210,12 +211,14 @@ impl Comparisons {
         keys.push((K::KIND, route.epoch, of_champion, Measure::Observed, 0));
         self.count_all(&keys);
 
-        let Some(champion) = champion.or_else(|| assess(&route.champion, &request).ok()) else { return };
+        let Some(champion) = champion.or_else(|| assess(&route.champion, &request, route.cut_offs).ok()) else {
+            return;
+        };
         if let (Some(challenger), Some(answer)) = (&route.canary, canary) {
             self.pair(route.epoch, witness, challenger, &champion, answer);
         }
         for shadow in route.shadows.iter().filter(|shadow| !shadow.trial.has_failed()) {
-            match assess(&shadow.model, &request) {
+            match assess(&shadow.model, &request, route.cut_offs) {
                 Ok(answer) => self.pair(route.epoch, witness, shadow, &champion, answer),
                 Err(error) => {
                     self.fail(K::KIND, route.epoch, digest_of(&shadow.model), &error, witness);
@@ -257,7 +260,11 @@ impl Comparisons {
     }
 }
 
-fn assess<K: Kind>(model: &Model<K>, request: &K::Request) -> Result<(K::Assessment, Duration), ScoreError> {
-    let (answer, time) = model.assess_timed(request);
+fn assess<K: Kind>(
+    model: &Model<K>,
+    request: &K::Request,
+    cut_offs: CutOffs,
+) -> Result<(K::Assessment, Duration), ScoreError> {
+    let (answer, time) = model.assess_timed(request, cut_offs);
     answer.map(|answer| (answer, time))
 }

@@ -5,3 +5,4 @@ mod entry;
 pub mod package;
 pub mod published;
 pub(crate) mod shelf;
+pub mod terms;

@@ -4,8 +4,10 @@
 use serde_json::{Map, Value, json};
 
 use crate::domain::model::ModelKind;
+use crate::domain::risk::CutOffs;
 use crate::models::publishing::entry;
 use crate::models::publishing::published::{File, Published};
+use crate::models::publishing::terms::Terms;
 use crate::models::serving::component::LoadedComponent;
 use crate::models::serving::embedded::Embedded;
 use crate::schema::{Declaration, FieldError, Record as _, javascript, typescript};
@@ -101,7 +103,7 @@ impl Visitor for Wire {
 fn listed(embedded: &Embedded, identity: &Identity, published: &Published, (core, glue): (&str, &str)) -> Value {
     let shown =
         |file: &File, path: &str| json!({"sha256": file.digest.to_string(), "bytes": file.bytes.len(), "file": path});
-    json!({
+    let mut entry = json!({
         "kind": embedded.kind.as_str(),
         "default": embedded.by_default,
         "model_version": identity.version.to_string(),
@@ -109,5 +111,11 @@ fn listed(embedded: &Embedded, identity: &Identity, published: &Published, (core
         "abi": published.abi.to_string(),
         "core": shown(&published.core, core),
         "glue": shown(&published.glue, glue),
-    })
+    });
+    if let (Value::Object(entry), Ok(Value::Object(terms))) =
+        (&mut entry, serde_json::to_value(Terms::of(embedded.kind, CutOffs::DEFAULT)))
+    {
+        entry.extend(terms);
+    }
+    entry
 }

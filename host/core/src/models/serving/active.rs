@@ -162,7 +162,9 @@ impl Snapshot {
         let request = request.map_err(DecisionLogError::from)?;
         let response = K::response(envelope, scored);
         let text = serde_json::to_string(&response).map_err(DecisionLogError::from)?;
-        log.append(vec![Decision { kind: K::KIND, version, transfer_id: None, request, response: text }]).await?;
+        let cut_offs = self.registry.cut_offs(K::KIND);
+        log.append(vec![Decision { kind: K::KIND, version, cut_offs, transfer_id: None, request, response: text }])
+            .await?;
         Ok(response)
     }
 

@@ -36,7 +36,7 @@ impl<K: Kind> Route<K> {
         let user = asker.user.map_or_else(hash_of_somebody, hash_of);
         let witness = (asker.is_evidence && asker.user.is_some()).then_some(user);
         if let Some(canary) = self.canary_for(request, asker.user) {
-            match canary.model.assess(request, user, metrics).await {
+            match canary.model.assess(request, user, (self.cut_offs, metrics)).await {
                 Ok((answer, time)) => {
                     let canary_answer = Some((answer.clone(), time));
                     let request = request.clone();
@@ -75,7 +75,7 @@ impl<K: Kind> Route<K> {
         if self.fallback.is_some() && self.champion.is_failing() {
             return Err(ScoreError::Failing);
         }
-        self.champion.assess(request, user, metrics).await
+        self.champion.assess(request, user, (self.cut_offs, metrics)).await
     }
 
     async fn fall_back(
@@ -92,7 +92,7 @@ impl<K: Kind> Route<K> {
             tracing::warn!(kind = %K::KIND, %error, "the champion failed; falling back to the previous version");
         }
         metrics.model_fallbacks.of([K::KIND.as_str()]).inc();
-        let (answer, _) = fallback.assess(request, user, metrics).await?;
+        let (answer, _) = fallback.assess(request, user, (self.cut_offs, metrics)).await?;
         Ok(scored(fallback, answer))
     }
 }

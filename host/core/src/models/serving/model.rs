@@ -8,6 +8,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::domain::model::PolicyClass;
+use crate::domain::risk::CutOffs;
 use crate::metrics::Metrics;
 use crate::models::observing::tally::Tally;
 use crate::models::publishing::published::Source;
@@ -56,7 +57,7 @@ impl<K: Kind> Model<K> {
         self.breaker.is_open(Instant::now())
     }
 
-    /// Scores a request of a user, by their hash, and returns the duration of the call.
+    /// Scores a request of a user, by their hash, as a deployment with these cut-offs, and returns the duration of the call.
     ///
     /// # Errors
     /// See [`ScoreError`].
@@ -64,13 +65,13 @@ impl<K: Kind> Model<K> {
         self: &Arc<Self>,
         request: &K::Request,
         user: u64,
-        metrics: &Metrics,
+        (cut_offs, metrics): (CutOffs, &Metrics),
     ) -> Result<(K::Assessment, Duration), ScoreError> {
         let start = Instant::now();
         let turn = turns::wait(user).await;
         let (answer, time) = match self.scorer.identity().class {
-            PolicyClass::Pure => turns::take(user, || self.assess_timed(request)),
-            PolicyClass::DenyAll => self.assess_on_other_thread(request.clone(), user).await,
+            PolicyClass::Pure => turns::take(user, || self.assess_timed(request, cut_offs)),
+            PolicyClass::DenyAll => self.assess_on_other_thread(request.clone(), user, cut_offs).await,
         };
         drop(turn);
         let elapsed = start.elapsed();
@@ -89,22 +90,27 @@ impl<K: Kind> Model<K> {
         self: &Arc<Self>,
         request: K::Request,
         user: u64,
+        cut_offs: CutOffs,
     ) -> (Result<K::Assessment, ScoreError>, Duration) {
         let Some(permit) = deny_all_permit().await else { return (Err(ScoreError::Busy), Duration::ZERO) };
         let model = Arc::clone(self);
         let call = move || {
             // Held until the call ends, even if the caller stops waiting.
             let _permit = permit;
-            turns::take(user, || model.assess_timed(&request))
+            turns::take(user, || model.assess_timed(&request, cut_offs))
         };
         spawn_blocking(call).await.unwrap_or((Err(ScoreError::Panicked), Duration::ZERO))
     }
 
     /// Scores a request on this thread, without counting it.
-    pub(crate) fn assess_timed(&self, request: &K::Request) -> (Result<K::Assessment, ScoreError>, Duration) {
+    pub(crate) fn assess_timed(
+        &self,
+        request: &K::Request,
+        cut_offs: CutOffs,
+    ) -> (Result<K::Assessment, ScoreError>, Duration) {
         let start = Instant::now();
         let answer = self.scorer.assess(request);
-        (answer, start.elapsed())
+        (answer.map(|answer| K::judged(answer, cut_offs)), start.elapsed())
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::db::deployments::Deployment;
 use crate::domain::model::{Digest, ModelKind, is_older};
+use crate::domain::risk::CutOffs;
 use crate::domain::rules::{DeployedRules, Facts, Verdict};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::models::observing::trial::Trial;
@@ -45,6 +46,7 @@ pub struct ComponentError {
 trait AnyRoute: Any + Send + Sync {
     fn identity(&self) -> &Identity;
     fn champion(&self) -> LoadedComponent;
+    fn cut_offs(&self) -> CutOffs;
     fn source(&self) -> Option<Arc<Source>>;
     fn failed_canary(&self) -> Option<FailedCanary>;
 }
@@ -56,6 +58,10 @@ impl<K: Kind> AnyRoute for Arc<Route<K>> {
 
     fn champion(&self) -> LoadedComponent {
         LoadedComponent::Scorer(self.champion.clone())
+    }
+
+    fn cut_offs(&self) -> CutOffs {
+        self.cut_offs
     }
 
     fn source(&self) -> Option<Arc<Source>> {
@@ -134,6 +140,11 @@ impl Registry {
             ModelKind::TransferRules => self.rules.as_deref().map(|rules| rules.component.identity()),
             kind => self.routes.get(&kind).map(|route| route.identity()),
         }
+    }
+
+    /// By which the answers of a kind are judged.
+    pub fn cut_offs(&self, kind: ModelKind) -> CutOffs {
+        self.routes.get(&kind).map_or(CutOffs::DEFAULT, |route| route.cut_offs())
     }
 
     /// The champions.
@@ -216,6 +227,7 @@ fn route<K: Kind>(deployment: &Deployment, components: &HashMap<Digest, LoadedCo
     let shadows = deployment.shadows.iter().filter_map(|version| challenger(version, 0, Trial::default()));
     Some(Route {
         epoch: deployment.epoch,
+        cut_offs: deployment.cut_offs,
         champion: model(&deployment.champion)?,
         fallback: deployment.fallback().as_ref().and_then(model).filter(|it| !is_retired(it)),
         canary,

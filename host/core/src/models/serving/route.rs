@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::domain::risk::CutOffs;
 use crate::models::observing::trial::Trial;
 use crate::models::serving::model::Model;
 use crate::models::serving::split::is_in_share;
@@ -11,6 +12,8 @@ use crate::scoring::Kind;
 pub struct Route<K: Kind> {
     /// Of the deployment; 0 if nothing was deployed.
     pub epoch: i64,
+    /// By which the answers of all of them are judged.
+    pub cut_offs: CutOffs,
     pub champion: Arc<Model<K>>,
     /// Answers when the champion fails.
     pub fallback: Option<Arc<Model<K>>>,
@@ -29,7 +32,8 @@ pub struct Challenger<K: Kind> {
 impl<K: Kind> Route<K> {
     /// A champion without challengers.
     pub fn alone(champion: Arc<Model<K>>) -> Self {
-        Self { epoch: 0, champion, fallback: None, canary: None, shadows: Vec::new() }
+        let cut_offs = CutOffs::DEFAULT;
+        Self { epoch: 0, cut_offs, champion, fallback: None, canary: None, shadows: Vec::new() }
     }
 
     pub(super) fn has_challengers(&self) -> bool {

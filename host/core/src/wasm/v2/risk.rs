@@ -7,7 +7,7 @@ use wasmtime::component::InstancePre;
 use crate::domain::BadAnswer;
 use crate::domain::fact::{ClaimedFact, Claims, Manifest};
 use crate::domain::model::ModelKind;
-use crate::domain::risk::{Assessment, Explanation, Level, Request};
+use crate::domain::risk::{Assessment, CutOffs, Explanation, Request};
 use crate::wasm::export::Export;
 use crate::wasm::tenant::{Store, Tenant};
 use crate::wasm::world::{Answer, Description, Scorer, Unanswered, World};
@@ -120,7 +120,7 @@ impl Risk {
         match outcome {
             wit::Outcome::Abstained(at) => Err(Unanswered::Abstained(reason(at)?)),
             wit::Outcome::Scored(scored) => Ok(Assessment {
-                level: Level::of(scored.score),
+                level: CutOffs::DEFAULT.level(scored.score),
                 score: scored.score,
                 predictor: Some(scored.predictor),
                 factors: request.factors(),
