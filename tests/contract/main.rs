@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use caudal::domain::reason;
 use caudal::http::operation::Api;
 use caudal::http::{ASSIST, LEDGER, error, openapi, types};
 use caudal::models::publishing::package;
@@ -83,6 +84,17 @@ fn assert_committed(path: &str, generated: &str) {
 #[test]
 fn the_types_of_the_pages_are_those_of_the_declarations() {
     assert_committed("host/web/shared/answers.d.ts", &types());
+}
+
+#[test]
+fn the_page_says_of_reasons_what_the_host_says() {
+    let words = reason::words();
+    let line = |(code, it): (&&str, &reason::Words)| {
+        format!("  {code}: {{\n    es: {:?},\n    en: {:?},\n  }},\n", it.es, it.en)
+    };
+    let lines: String = words.iter().map(line).collect();
+    let about = "// What codes of factors and reasons say; generated from the host's declarations.\n";
+    assert_committed("host/web/bank/reason-words.js", &format!("{about}\nexport default {{\n{lines}}};\n"));
 }
 
 #[test]

@@ -7,11 +7,14 @@ import { note, stateOf } from "../../host/web/bank/journal.js";
 import { known as seen } from "../../host/web/bank/known.js";
 import { nameOf } from "../../host/web/bank/movements.js";
 import { warningCodes } from "../../host/web/bank/payee-warnings.js";
+import WORDS from "../../host/web/bank/reason-words.js";
+import { reasons } from "../../host/web/bank/reasons.js";
 import { firstOf } from "../../host/web/bank/schedule-dates.js";
 import { movementsOf } from "../../host/web/bank/statement.js";
 import { messagesIn, pauseAfter } from "../../host/web/bank/stream.js";
 import { twinOf } from "../../host/web/bank/twin.js";
-import { isRed, telling } from "../../host/web/bank/warning-rules.js";
+import { cautionOf, isRed, telling } from "../../host/web/bank/warning-rules.js";
+import { t } from "../../host/web/bank/words.js";
 
 test("the event stream is read in pieces, wherever it is cut", () => {
   const stream =
@@ -142,6 +145,28 @@ test("no warning is red for what everybody does at some time, or beside a confir
   const told = (count) => telling({ ...newcomer, facts: { num_past_transactions: count } });
   assert.deepEqual(told(0), ["NEW_BENEFICIARY"]);
   assert.deepEqual(told(3), ["NEW_BENEFICIARY", "NEW_DEVICE"]);
+});
+
+test("a model's own reasons are told in the bank's words, and a medium risk is never met without any", () => {
+  const facts = {
+    amount: 900,
+    avg_transaction_amount: 1_000,
+    num_past_transactions: 9,
+    num_transactions_to_beneficiary: 1,
+  };
+  const verdict = { level: "medium", scoredBy: "page", facts: { ...facts, is_new_device: true }, factors: [] };
+  const draft = { centavos: 90_000, payee: { name: "Luis" } };
+  const told = (changes) => {
+    const changed = { ...verdict, ...changes };
+    return [cautionOf(changed, false), reasons(changed, draft)];
+  };
+  const { MISSING_FACT, NEW_DEVICE } = WORDS;
+  assert.deepEqual(told({ reasons: ["MISSING_FACT"] }), ["reasons", [MISSING_FACT.es]]);
+  assert.deepEqual(told({ factors: ["NEW_DEVICE"], reasons: ["NEW_DEVICE"] }), ["reasons", [NEW_DEVICE.es]]);
+  assert.deepEqual(told({ reasons: ["OF_A_LATER_HOST"] }), ["reasons", [t("risk.other")]]);
+  assert.deepEqual(told({}), ["reasons", [t("risk.unexplained")]]);
+  assert.deepEqual(told({ level: "low" }), ["none", []]);
+  assert.deepEqual(told({ factors: ["LOW_HISTORY"] }), ["none", []], "true of everybody who begins");
 });
 
 test("the same amount to the same payee within ten minutes is a twin, unless it failed", () => {

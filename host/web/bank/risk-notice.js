@@ -55,10 +55,11 @@ const MOODS = {
 };
 
 /** What helps the bank: model and codes. @param {Verdict} verdict */
-export function drawRiskDetails({ modelVersion, scoredBy, factors }) {
+export function drawRiskDetails({ modelVersion, scoredBy, factors, reasons = [] }) {
+  const codes = [...new Set([...factors, ...reasons])];
   return details(
     modelVersion ? t(`risk.by.${scoredBy}`, { modelVersion }) : t("risk.by.none"),
-    ...(factors.length > 0 ? [t("risk.codes", { codes: factors.join(", ") })] : []),
+    ...(codes.length > 0 ? [t("risk.codes", { codes: codes.join(", ") })] : []),
   );
 }
 

@@ -74,6 +74,6 @@ function judge(answer, context, facts) {
 /** @param {RiskAnswer | null} answer @param {RiskRequest} facts @param {Verdict["scoredBy"]} scoredBy @returns {Verdict} */
 function verdict(answer, facts, scoredBy) {
   if (!answer) return { level: "high", factors: [], modelVersion: null, facts, scoredBy };
-  const { risk_level: level, risk_factors: factors } = answer.result;
-  return { level, factors, modelVersion: answer.model_version, facts, scoredBy };
+  const { risk_level: level, risk_factors: factors, model_reasons: reasons } = answer.result;
+  return { level, factors, reasons, modelVersion: answer.model_version, facts, scoredBy };
 }

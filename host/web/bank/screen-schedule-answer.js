@@ -104,7 +104,7 @@ function drawQuestion({ schedule, context }, tools) {
   const back = h("p", h("a", { href: "#/schedules" }, t("schedules.back")));
   if (!context || !payee) return [notice("info", h("p", t("schedules.answered"))), back];
   const draft = { fromAccountId, toBeneficiaryId, centavos, payee, concept, numericReference };
-  const { risk_level: level, risk_factors: factors } = context.assessment.result;
+  const { risk_level: level, risk_factors: factors, model_reasons: reasons } = context.assessment.result;
   const { model_version: modelVersion } = context.assessment;
   const account = accountOf(fromAccountId);
   return [
@@ -124,7 +124,7 @@ function drawQuestion({ schedule, context }, tools) {
       nextDate && pair(t("schedules.planned"), dateOf(nextDate)),
     ),
     drawPayeeNotice(payee, known.payees),
-    drawRisk({ level, factors, modelVersion, facts: context.request, scoredBy: "ledger" }, "reasons", draft),
+    drawRisk({ level, factors, reasons, modelVersion, facts: context.request, scoredBy: "ledger" }, "reasons", draft),
     drawAnswers(schedule, context, draft, tools),
     back,
   ];

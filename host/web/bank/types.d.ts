@@ -111,6 +111,8 @@ export interface Verdict {
   circumstances?: Circumstances;
   level: Level;
   factors: string[];
+  /** The model's own. */
+  reasons?: string[];
   modelVersion: string | null;
   facts: RiskRequest;
   /** The page's model with the ledger's facts or only its own, the ledger's model, or none. */

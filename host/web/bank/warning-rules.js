@@ -37,11 +37,17 @@ const COMMON = ["NEW_BENEFICIARY", "NEW_DEVICE", "LOW_HISTORY"];
 
 /**
  * The reasons that say something of this payment. A short history never does, and a new device not of somebody who has
- * not paid from any.
- * @param {Pick<Verdict, "facts" | "factors">} verdict
+ * not paid from any. Those of the model itself come last.
+ * @param {Pick<Verdict, "facts" | "factors" | "reasons">} verdict
  */
-export const telling = ({ facts, factors }) =>
-  factors.filter((it) => it !== "LOW_HISTORY" && !(it === "NEW_DEVICE" && facts.num_past_transactions === 0));
+export const telling = ({ facts, factors, reasons = [] }) =>
+  [...new Set([...factors, ...reasons])].filter(
+    (it) => it !== "LOW_HISTORY" && !(it === "NEW_DEVICE" && facts.num_past_transactions === 0),
+  );
+
+/** Whether a model sees a risk that no reason explains. @param {Pick<Verdict, "factors" | "reasons" | "level" | "scoredBy">} verdict */
+export const isUnexplained = ({ factors, reasons = [], level, scoredBy }) =>
+  level !== "low" && scoredBy !== "none" && factors.length === 0 && reasons.length === 0;
 
 /** Whether anything but what everybody does at some time is unusual. @param {Pick<Verdict, "factors">} verdict */
 const isOdd = ({ factors }) => factors.some((it) => !COMMON.includes(it));
@@ -87,7 +93,7 @@ const isRegular = (facts) =>
 /**
  * How a payment is met: not at all, as the first one to somebody, with the reasons why it is unusual, or with a question
  * and a warning that fits the answer. `hasDoubts`: something about the payee's number or name does not fit.
- * @param {Pick<Verdict, "facts" | "factors" | "scoredBy" | "level">} verdict @param {boolean} hasDoubts
+ * @param {Pick<Verdict, "facts" | "factors" | "reasons" | "scoredBy" | "level">} verdict @param {boolean} hasDoubts
  * @returns {Caution}
  */
 export function cautionOf(verdict, hasDoubts) {
@@ -105,7 +111,8 @@ export function cautionOf(verdict, hasDoubts) {
     (level === "medium" && (isNew || isLarge(facts)) && !isSmall(facts)) ||
     (isNew && hasDoubts && !isSmall(facts));
   if (isUnusual && !isAsAlways) return "question";
-  if (level === "low" || telling(verdict).length === 0) return hasDoubts ? "doubts" : "none";
+  if (level === "low" || (telling(verdict).length === 0 && !isUnexplained(verdict)))
+    return hasDoubts ? "doubts" : "none";
   return "reasons";
 }
 

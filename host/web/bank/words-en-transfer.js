@@ -137,8 +137,8 @@ export default {
   "risk.AMOUNT_MUCH_HIGHER_THAN_AVERAGE": "{amount} is more than twice what you usually send: {average} on average.",
   "risk.NEW_BENEFICIARY": "You have not completed a transfer to the account you saved for {name}.",
   "risk.UNUSUAL_TIME": "It is between {hour}:00 and {hour}:59, an unusual time for a transfer.",
-  "risk.NEW_DEVICE": "We do not recognise this device.",
   "risk.LOCATION_CHANGED": "This device’s time zone has changed since last time.",
+  "risk.unexplained": "This transfer is not like those you usually make.",
   "risk.other": "Something else about this transfer is unusual.",
   "risk.by.page": "Risk scored in your browser by {modelVersion}.",
   "risk.by.page-alone":

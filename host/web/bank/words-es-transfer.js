@@ -135,8 +135,8 @@ export default {
   "risk.AMOUNT_MUCH_HIGHER_THAN_AVERAGE": "{amount} es más del doble de lo que sueles enviar: {average} en promedio.",
   "risk.NEW_BENEFICIARY": "Todavía no has completado ninguna transferencia a la cuenta que guardaste para {name}.",
   "risk.UNUSUAL_TIME": "Es una hora poco común para transferir (de {hour}:00 a {hour}:59 h).",
-  "risk.NEW_DEVICE": "No reconocemos este dispositivo.",
   "risk.LOCATION_CHANGED": "La zona horaria de este dispositivo cambió desde la última vez.",
+  "risk.unexplained": "Esta transferencia no se parece a las que sueles hacer.",
   "risk.other": "Hay otra señal poco común en esta transferencia.",
   "risk.by.page": "Riesgo evaluado en tu navegador por {modelVersion}.",
   "risk.by.page-alone":
