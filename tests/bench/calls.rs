@@ -137,6 +137,7 @@ fn requests() -> (caudal_model::risk::Request, Request) {
         is_new_device: native.is_new_device,
         geolocation_changed: native.geolocation_changed,
         beneficiary_saved_minutes: native.beneficiary_saved_minutes,
+        ..Request::default()
     };
     (native, ours)
 }

@@ -64,8 +64,7 @@ async fn the_model_and_postgres_agree(db: PgPool) {
         model.tables().add_stripe(writer.stripe);
     }
     let mut pair = Pair { postgres, model, writers };
-    let mut seen = BTreeMap::<String, usize>::new();
-    let mut at = CONTEXT.now;
+    let (mut seen, mut at) = (BTreeMap::<String, usize>::new(), CONTEXT.now);
     for seed in 0..SEEDS {
         let (transfers, holds) = (Vec::new(), Vec::new());
         let (chance, accounts) = (Chance::new(seed), [Uuid::nil(); 3]);

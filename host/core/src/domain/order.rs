@@ -27,7 +27,8 @@ record! {
 record! {
     /// What only the sender's client knows.
     pub struct Circumstances in camelCase {
-        /// Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context.
+        /// Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context. Does not
+        /// count with a token that is bound to a key: the bank knows whether anything was sent with that key before.
         pub is_new_device: Option<bool> { example: "false" },
         /// Whether the location differs from the user's usual one. Defaults to true, likewise.
         pub geolocation_changed: Option<bool> { example: "false" },
