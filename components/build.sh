@@ -74,8 +74,8 @@ case "${1-}" in
         mode=crate
         ;;
     --fixtures)
-        names+=(hostile hostile-risk hostile-risk-2 hostile-rules)
-        inputs+=("$root"/tests/wasm/hostile{,-risk,-risk-2,-rules})
+        names+=(hostile hostile-risk hostile-risk-2 hostile-rules hostile-rules-2)
+        inputs+=("$root"/tests/wasm/hostile{,-risk,-risk-2,-rules,-rules-2})
         stamp=$out/.built-with-fixtures
         ;;
     *) die "unknown argument '$1'; the arguments are --fixtures, --model and --crate." ;;

@@ -1,11 +1,11 @@
-//! Models of contract 2 in service: swapped with those of contract 1, and where they abstain. That is no failure: the
+//! Components of contract 2 in service: swapped with those of contract 1, and models that abstain. That is no failure: the
 //! predecessor answers, and no order passes because of it.
 
 use std::time::Duration;
 
 use caudal::domain::model::ModelKind;
 use caudal::domain::risk::Enforcement;
-use caudal::models::{LoadedComponent, Models};
+use caudal::models::{Embedded, LoadedComponent, Models};
 use caudal::wasm::Runtime;
 use serde_json::json;
 use sqlx::PgPool;
@@ -17,7 +17,11 @@ use crate::swap::{deploy, digest_of, register, serves};
 
 /// A risk scorer of contract 2 with a certain misbehaviour.
 pub(crate) fn hostile_risk_2(behaviour: &str) -> Vec<u8> {
-    let mut bytes = fixture("hostile-risk-2.wasm");
+    misbehaving("hostile-risk-2.wasm", behaviour)
+}
+
+fn misbehaving(name: &str, behaviour: &str) -> Vec<u8> {
+    let mut bytes = fixture(name);
     let place = b"behaviour:";
     let at = bytes.windows(place.len()).position(|it| it == place).expect("the place of the word") + place.len();
     bytes[at..at + 12].copy_from_slice(format!("{behaviour:12}").as_bytes());
@@ -111,4 +115,70 @@ async fn a_model_that_abstains_lets_nothing_pass(db: PgPool) {
     // An eighth and a quarter: a medium risk, which needs no acknowledgment.
     app.models.activate(load("sane"));
     send(&ana, way, 100.0, true, None).await.assert_status(200);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn no_transfer_fails_while_rules_of_both_contracts_are_swapped(db: PgPool) {
+    const OF_CONTRACT_2: &str = "select count(*) from decision where model_version like 'transfer-rules-6.6.7%'";
+    let app = TestApp::with(db.clone(), Options { decision_log: true, ..Options::default() }).await;
+    let _follower = app.follow().await;
+    let components =
+        [Embedded::default_of(ModelKind::TransferRules).bytes.to_vec(), misbehaving("hostile-rules-2.wasm", "sane")];
+    register(&db, ModelKind::TransferRules, "6.6.7", &components[1]).await;
+    let mut clients = Vec::new();
+    for user in ["ana", "eva", "luz", "paz"] {
+        let user = app.user(user);
+        let (from, to) = user.account_and_payee().await;
+        clients.push(tokio::spawn(async move {
+            for at in 0..40 {
+                let refused =
+                    user.transfer(&from, &to, "99999").await.assert_problem(400, "insufficient-funds", None).json();
+                assert!(refused["detail"].as_str().unwrap().contains(" MXN"), "{refused}");
+                user.transfer(&from, &to, "1.00").await.assert_status(200);
+                tokio::time::sleep(Duration::from_millis(at % 7)).await;
+            }
+        }));
+    }
+    let mut epoch = 0;
+    while !clients.iter().all(tokio::task::JoinHandle::is_finished) {
+        let champion = digest_of(&components[((epoch + 1) % 2) as usize]);
+        epoch = deploy(&db, ModelKind::TransferRules, champion, epoch).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    for client in clients {
+        client.await.unwrap();
+    }
+    let (all, of_2) = (app.count("select count(*) from decision").await, app.count(OF_CONTRACT_2).await);
+    assert!(all == 320 && (40..280).contains(&of_2), "{of_2} of {all} decisions under contract 2, after {epoch} swaps");
+    let replay = json!({"stored": {"kind": "transfer-rules", "limit": 1000}});
+    let replayed = app.operator(Some("models:admin")).post("/admin/replay", replay).await.assert_status(200).json();
+    assert!(replayed["equal"] == replayed["replayed"] && replayed["equal"] == 320, "{replayed}");
+    assert_eq!(app.sum_of_balances().await, 0);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn rules_of_contract_2_get_their_acknowledgment_from_the_host(db: PgPool) {
+    let app = app(db, Enforcement::Enforce).await;
+    let ana = app.user("ana");
+    let (from, to) = ana.account_and_payee().await;
+    let load = |kind, bytes: &[u8]| LoadedComponent::load(&Runtime::new().unwrap(), kind, bytes).unwrap();
+    let risky = load(ModelKind::Risk, &hostile_risk_2("high"));
+    let of = |behaviour| {
+        let rules = load(ModelKind::TransferRules, &misbehaving("hostile-rules-2.wasm", behaviour));
+        registry().with(risky.clone()).with(rules)
+    };
+    app.models.activate(of("sane"));
+    refused(&app, send(&ana, (&from, &to), 100.0, true, None), 400, REQUIRED, None).await;
+    let path = format!(
+        "/api/ledger/risk-context?fromAccountId={from}&toBeneficiaryId={to}&amount=100&isNewDevice=false&geolocationChanged=false"
+    );
+    let context = ana.get(&path).await.assert_status(200).json();
+    send(&ana, (&from, &to), 100.0, true, Some(&context["acknowledgmentToken"])).await.assert_status(200);
+    // A minute, and an answer that means nothing.
+    app.models.activate(of("refuses"));
+    let wait =
+        send(&ana, (&from, &to), 100.0, true, None).await.assert_problem(400, "beneficiary-cooling", None).json();
+    assert!(wait["detail"].as_str().unwrap().contains("It is too early: wait 1 more minute."), "{wait}");
+    app.models.activate(of("position"));
+    refused(&app, send(&ana, (&from, &to), 100.0, true, None), 503, "model-unavailable", None).await;
 }

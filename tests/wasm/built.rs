@@ -53,6 +53,11 @@ pub(crate) fn hostile_risk_2(behaviour: &str) -> Vec<u8> {
     misbehaving("hostile-risk-2.wasm", behaviour)
 }
 
+/// Transfer rules of contract 2 with a certain misbehaviour.
+pub(crate) fn hostile_rules_2(behaviour: &str) -> Vec<u8> {
+    misbehaving("hostile-rules-2.wasm", behaviour)
+}
+
 fn misbehaving(name: &str, behaviour: &str) -> Vec<u8> {
     const PLACE: &[u8] = b"behaviour:";
     const WORD_BYTES: usize = 12;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use caudal::gate::launcher::Launcher;
 use caudal::gate::report::{CheckOutcome, Report};
 
-use crate::built::{WORLDS, component, hostile, hostile_risk, hostile_risk_2};
+use crate::built::{WORLDS, component, hostile, hostile_risk, hostile_risk_2, hostile_rules_2};
 use crate::forged;
 
 pub(crate) fn examine(bytes: &[u8]) -> Report {
@@ -154,6 +154,28 @@ fn a_model_of_contract_2_is_held_to_what_it_says_and_to_the_catalogue() {
         let report = examine(&hostile_risk_2(behaviour));
         assert!(report.is_accepted(), "{behaviour}: {report:#?}");
     }
+}
+
+#[test]
+fn rules_of_contract_2_require_what_this_host_carries_out() {
+    for (behaviour, name, reason) in [
+        ("fact", "world", "this host has no fact \"shoe_size\"; it has amount, available, "),
+        ("requires", "world", "it requires risk_level, which is not known for every transfer"),
+        ("code", "world", "this host has no requirement \"blink\"; it has reject, acknowledge, wait"),
+        ("reason", "world", "this host has no reason to reject \"bad-mood\"; it has same-account, unknown-account, "),
+        ("position", "answers", "a requirement is not in the manifest"),
+        ("parameter", "answers", "a reason to reject is not in the manifest"),
+        ("negative", "answers", "a reason to reject is not in the manifest"),
+        ("acknowledge", "answers", "an acknowledgment has a parameter"),
+        ("wait", "answers", "a wait is shorter than a second"),
+        ("many", "answers", "more requirements than a decision table has rows"),
+        ("refuses", "policy", "a plain transfer of 1.00 gets Rejected"),
+    ] {
+        let (check, detail) = refusal(behaviour, &hostile_rules_2(behaviour));
+        assert!(check == name && detail.contains(reason), "{behaviour}: {check}: {detail}");
+    }
+    let report = examine(&hostile_rules_2("sane"));
+    assert!(report.is_accepted() && report.kind.as_deref() == Some("transfer-rules"), "{report:#?}");
 }
 
 #[test]

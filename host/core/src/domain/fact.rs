@@ -3,17 +3,17 @@
 //! A component names the facts it needs when it is loaded, and gets their values by position. What the gate tries at random,
 //! where a score may only rise, and what is watched for drift follow from the rows as well.
 
-use super::reason::reason_codes;
+pub mod manifest;
+
 use super::risk::Request;
 use crate::schema::Record as _;
 
+pub use manifest::Manifest;
+
 /// Largest value: up to here, `f64` holds every whole number.
-const VALUE_MAX: f64 = 9_007_199_254_740_992.0;
+pub(crate) const VALUE_MAX: f64 = 9_007_199_254_740_992.0;
 
 const CENTAVOS_PER_PESO: f64 = 100.0;
-
-/// Facts, reasons or contributions of one component. Twice what the catalogue has is more than any model needs.
-const NAMES_MAX: usize = 64;
 
 super::text_enum! {
     /// What the values of a fact are.
@@ -230,77 +230,6 @@ impl Fact {
     }
 }
 
-/// What a component says of itself when it is loaded, in its own names.
-pub(crate) struct Claims {
-    pub(crate) facts: Vec<ClaimedFact>,
-    pub(crate) reasons: Vec<String>,
-    pub(crate) contributions: Vec<String>,
-}
-
-pub(crate) struct ClaimedFact {
-    pub(crate) name: String,
-    pub(crate) kind: &'static str,
-    pub(crate) unit: String,
-    pub(crate) is_required: bool,
-}
-
-/// What a component needs and may answer, in the host's terms.
-#[derive(Debug, Clone, Default)]
-pub struct Manifest {
-    /// In the order of the values.
-    pub facts: Vec<&'static Fact>,
-    pub reasons: Vec<&'static str>,
-    pub contributions: Vec<&'static Fact>,
-}
-
-impl Manifest {
-    /// Finds what the component names.
-    ///
-    /// # Errors
-    /// What this host does not have, by name.
-    pub(crate) fn of(claims: &Claims) -> Result<Self, String> {
-        let Claims { facts, reasons, contributions } = claims;
-        if [facts.len(), reasons.len(), contributions.len()].into_iter().any(|count| count > NAMES_MAX) {
-            return Err(format!("it names more than {NAMES_MAX} facts, reasons or contributions"));
-        }
-        let known = |name: &str| Fact::find(name).ok_or_else(|| unknown("fact", name, FACTS.iter().map(|it| it.name)));
-        let fact = |claimed: &ClaimedFact| {
-            let fact = known(&claimed.name)?;
-            let (kind, unit) = (fact.measure.kind(), fact.measure.unit());
-            if (claimed.kind, &*claimed.unit) != (kind, unit) {
-                let found = format!("{} with unit {:?}", claimed.kind, cut(&claimed.unit));
-                return Err(format!("the fact {} has kind {kind} with unit {unit:?} here, not {found}", fact.name));
-            }
-            if claimed.is_required && !fact.is_always_known {
-                let advice = "keep the missing values among the rows that it learns from";
-                return Err(format!("it requires {}, which is not known for every transfer: {advice}", fact.name));
-            }
-            Ok(fact)
-        };
-        let reason =
-            |code: &String| reason_codes().find(|it| it == code).ok_or_else(|| unknown("reason", code, reason_codes()));
-        Ok(Self {
-            facts: facts.iter().map(fact).collect::<Result<_, _>>()?,
-            reasons: reasons.iter().map(reason).collect::<Result<_, _>>()?,
-            contributions: contributions.iter().map(|name| known(name)).collect::<Result<_, _>>()?,
-        })
-    }
-
-    /// The values of its facts.
-    pub(crate) fn values(&self, request: &Request) -> Vec<Option<f64>> {
-        self.facts.iter().map(|fact| fact.value(request)).collect()
-    }
-}
-
-fn unknown(what: &str, name: &str, all: impl Iterator<Item = &'static str>) -> String {
-    format!("this host has no {what} {:?}; it has {}", cut(name), all.collect::<Vec<_>>().join(", "))
-}
-
-/// A name that a stranger chose, short enough for an error.
-fn cut(name: &str) -> String {
-    name.chars().take(40).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -331,32 +260,6 @@ mod tests {
             let request = fact.with(&Request::default(), Some(1.0));
             assert_eq!(fact.given(&request), Some(1.0), "{}", fact.name);
             assert_eq!(fact.given(&fact.with(&request, None)).is_none(), !fact.is_always_known, "{}", fact.name);
-        }
-    }
-
-    #[test]
-    fn what_this_host_does_not_have_is_refused_by_name() {
-        let claim = |name: &str, kind, unit: &str, is_required| Claims {
-            facts: vec![ClaimedFact { name: name.to_owned(), kind, unit: unit.to_owned(), is_required }],
-            reasons: Vec::new(),
-            contributions: Vec::new(),
-        };
-        assert!(Manifest::of(&claim("amount", "integer", "centavos", true)).is_ok());
-        for (claims, named) in [
-            (claim("shoe_size", "integer", "", false), "no fact \"shoe_size\"; it has amount, "),
-            (claim("amount", "integer", "MXN", true), "amount has kind integer with unit \"centavos\" here"),
-            (claim("beneficiary_saved_minutes", "integer", "minutes", true), "requires beneficiary_saved_minutes"),
-            (
-                Claims { reasons: vec!["FULL_MOON".to_owned()], ..claim("amount", "integer", "centavos", true) },
-                "FULL_MOON",
-            ),
-            (
-                Claims { contributions: vec!["x".to_owned(); 65], ..claim("amount", "integer", "centavos", true) },
-                "more than 64",
-            ),
-        ] {
-            let fault = Manifest::of(&claims).unwrap_err();
-            assert!(fault.contains(named), "{fault}");
         }
     }
 }

@@ -1,5 +1,8 @@
 //! Transfer rules: the facts they decide on and their verdict.
 
+pub mod fact;
+pub mod requirement;
+
 use super::BadAnswer;
 use super::money::Money;
 use super::risk;
@@ -9,8 +12,8 @@ pub const CODES: [&str; 6] = [
     SAME_ACCOUNT,
     UNKNOWN_ACCOUNT,
     INSUFFICIENT_FUNDS,
-    "limit-exceeded",
-    "beneficiary-cooling",
+    LIMIT_EXCEEDED,
+    BENEFICIARY_COOLING,
     RISK_ACKNOWLEDGMENT_REQUIRED,
 ];
 
@@ -21,6 +24,10 @@ pub const SAME_ACCOUNT: &str = "same-account";
 pub const UNKNOWN_ACCOUNT: &str = "unknown-account";
 
 pub const INSUFFICIENT_FUNDS: &str = "insufficient-funds";
+
+const LIMIT_EXCEEDED: &str = "limit-exceeded";
+
+const BENEFICIARY_COOLING: &str = "beneficiary-cooling";
 
 /// The risk is high and was not acknowledged.
 pub const RISK_ACKNOWLEDGMENT_REQUIRED: &str = "risk-acknowledgment-required";
@@ -40,7 +47,7 @@ pub struct DeployedRules {
     pub epoch: i64,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facts {
     /// Above zero.
     pub amount: Money,

@@ -22,6 +22,15 @@ impl Status {
     pub fn may_become(self, next: Self) -> bool {
         self == Self::Pending && next != Self::Pending
     }
+
+    /// The status after an event of the rail; `None` if the event does not apply.
+    pub fn after(self, event: RailEvent) -> Option<Self> {
+        match (self, event) {
+            (Self::Pending, RailEvent::Settled) => Some(Self::Completed),
+            (Self::Pending, RailEvent::Rejected) => Some(Self::Failed),
+            _ => None,
+        }
+    }
 }
 
 super::text_enum! {
@@ -41,7 +50,7 @@ super::text_enum! {
 }
 
 super::text_enum! {
-    /// An event that the rules component decides on.
+    /// An event that changes a status.
     RailEvent {
         Settled = "settled",
         Rejected = "rejected",

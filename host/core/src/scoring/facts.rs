@@ -1,6 +1,7 @@
 //! The facts that every transfer rules must decide on.
 
 use crate::domain::money::Money;
+use crate::domain::risk::Level;
 use crate::domain::rules::Facts;
 
 /// A transfer of 1.00 out of 100.00 to a long-known payee, which no rule rejects.
@@ -8,15 +9,9 @@ pub(crate) fn plain_transfer() -> Facts {
     Facts {
         amount: Money::from_minor(100),
         available: Money::from_minor(10_000),
-        day_total: Money::ZERO,
-        per_transfer_limit: None,
-        per_day_limit: None,
         beneficiary_age_seconds: u64::MAX,
-        cooling_seconds: 0,
-        same_account: false,
         local_hour: 12,
-        risk_level: None,
-        acknowledged: false,
+        ..Facts::default()
     }
 }
 
@@ -27,7 +22,13 @@ pub(crate) fn grid() -> Vec<Facts> {
     for (amount, available) in money.iter().flat_map(|amount| money.map(|available| (*amount, available))) {
         for limit in [None, Some(Money::from_minor(500))] {
             for same_account in [false, true] {
-                for (beneficiary_age_seconds, cooling_seconds) in [(0, 0), (59, 60), (u64::MAX, 60)] {
+                for (beneficiary_age_seconds, cooling_seconds, risk_level, acknowledged) in [
+                    (0, 0, None, false),
+                    (59, 60, Some(Level::High), false),
+                    (u64::MAX, 60, Some(Level::High), true),
+                    (u64::MAX, 60, Some(Level::High), false),
+                    (60, 60, Some(Level::Medium), false),
+                ] {
                     grid.push(Facts {
                         amount,
                         available,
@@ -36,6 +37,8 @@ pub(crate) fn grid() -> Vec<Facts> {
                         beneficiary_age_seconds,
                         cooling_seconds,
                         same_account,
+                        risk_level,
+                        acknowledged,
                         ..plain_transfer()
                     });
                 }

@@ -34,7 +34,7 @@ pub struct Identity {
     pub class: PolicyClass,
     /// One sentence, from the component.
     pub summary: String,
-    /// In contract 1, every component gets the same facts.
+    /// Of risk models. In contract 1, every component gets the same facts.
     pub manifest: Option<Arc<Manifest>>,
 }
 
@@ -76,8 +76,7 @@ impl<W: World> Component<W> {
             error => LoadError::Trial(error),
         })?;
         let claims = description.claims.take();
-        let manifest = claims.map(|claims| Manifest::of(&claims)).transpose().map_err(LoadError::Manifest)?;
-        manifest.iter().for_each(|it| world.bind(it.clone()));
+        let manifest = claims.map(|claims| world.bind(&claims)).transpose().map_err(LoadError::Manifest)?.flatten();
         let identity = Identity::new(W::KIND, compiled, description, manifest.map(Arc::new))?;
         Ok(Self { world, identity })
     }
@@ -150,7 +149,7 @@ impl<W: Rules> Component<W> {
     /// # Errors
     /// See [`ScoreError`].
     pub fn decide(&self, facts: &Facts) -> Result<Verdict, ScoreError> {
-        let verdict = self.decision(|store| self.world.decide(store, facts))?;
+        let verdict = self.decision(|store| self.world.decide(store, facts))?.map_err(ScoreError::BadAnswer)?;
         verdict.check().map_err(ScoreError::BadAnswer)?;
         Ok(verdict)
     }

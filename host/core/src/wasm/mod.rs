@@ -45,4 +45,4 @@ pub use world::Scorer as ScorerWorld;
 
 pub(crate) use v1::{Accessibility, Nudge};
 pub(crate) type Risk = world::Either<v1::Risk, v2::Risk>;
-pub type TransferRules = Component<v1::TransferRules>;
+pub type TransferRules = Component<world::Either<v1::TransferRules, v2::TransferRules>>;

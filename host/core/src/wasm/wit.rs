@@ -10,7 +10,7 @@ use crate::wasm::{v1, v2};
 pub const WIT: &str = v1::PACKAGE;
 
 /// The packages that this host supports. A component may have been built for this host and the next one.
-const PACKAGES: [&str; 2] = [v1::PACKAGE, v2::RISK];
+const PACKAGES: [&str; 3] = [v1::PACKAGE, v2::RISK, v2::RULES];
 
 /// An exported interface of one of our packages, in any version.
 struct Interface<'a> {
@@ -26,6 +26,13 @@ impl<'a> Interface<'a> {
         let (name, version) = rest.split_once('@')?;
         let is_ours = PACKAGES.iter().filter_map(|it| it.split_once('@')).any(|(ours, _)| ours == package);
         is_ours.then_some(Self { package, name, version })
+    }
+
+    fn kind(&self) -> Option<ModelKind> {
+        match v2::RULES.split_once('@') {
+            Some((rules, _)) if rules == self.package => Some(ModelKind::TransferRules),
+            _ => ModelKind::parse(self.name),
+        }
     }
 
     fn is_supported(&self) -> bool {
@@ -44,9 +51,9 @@ pub(super) fn kind_of(exports: &[String]) -> Result<Option<ModelKind>, LoadError
     let ours: Vec<_> = exports.iter().filter_map(|name| Interface::parse(name)).collect();
     if let Some(first) = ours.first().filter(|_| !ours.iter().any(Interface::is_supported)) {
         let found = format!("{}@{}", first.package, first.version);
-        return Err(LoadError::UnknownMajor { found, supported: PACKAGES.join(" and ") });
+        return Err(LoadError::UnknownMajor { found, supported: PACKAGES.join(", ") });
     }
-    Ok(ours.iter().filter(|it| it.is_supported()).find_map(|it| ModelKind::parse(it.name)))
+    Ok(ours.iter().filter(|it| it.is_supported()).find_map(Interface::kind))
 }
 
 #[cfg(test)]
@@ -63,6 +70,7 @@ mod tests {
             (&["caudal:scoring/model@1.0.0", "caudal:scoring/nudge@1.0.0"][..], Some(ModelKind::Nudge)),
             (&["caudal:scoring/transfer-rules@1.2.0"], Some(ModelKind::TransferRules)),
             (&["caudal:risk/risk@2.0.0"], Some(ModelKind::Risk)),
+            (&["caudal:rules/rules@2.0.0"], Some(ModelKind::TransferRules)),
             // Built for the next host as well.
             (
                 &["caudal:risk/risk@3.0.0", "caudal:scoring/model@1.0.0", "caudal:scoring/risk@1.0.0"],
@@ -81,7 +89,8 @@ mod tests {
         let error = kind(&["caudal:scoring/model@2.0.0", "caudal:scoring/risk@2.0.0"]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the component was built for caudal:scoring@2.0.0; this host supports caudal:scoring@1.0.0 and caudal:risk@2.0.0"
+            "the component was built for caudal:scoring@2.0.0; this host supports caudal:scoring@1.0.0, caudal:risk@2.0.0, \
+             caudal:rules@2.0.0"
         );
         for other in ["caudal:scoring/model@10.0.0", "caudal:scoring/model@x", "caudal:risk/risk@1.0.0"] {
             assert!(kind(&[other]).is_err(), "{other}");

@@ -4,7 +4,8 @@ use wasmtime::Result;
 use wasmtime::component::InstancePre;
 
 use crate::domain::BadAnswer;
-use crate::domain::fact::{Claims, Manifest};
+use crate::domain::fact::Manifest;
+use crate::domain::fact::manifest::Claims;
 use crate::domain::model::ModelKind;
 use crate::domain::risk::Explanation;
 use crate::domain::rules::{Facts, Verdict};
@@ -44,8 +45,13 @@ pub trait World: Sized + Send + Sync {
 
     fn describe(&self, store: &mut Store) -> Result<Description>;
 
-    /// Takes note of what the component needs.
-    fn bind(&mut self, _: Manifest) {}
+    /// Takes note of what the component needs. Returns the manifest of a risk model.
+    ///
+    /// # Errors
+    /// What this host does not have, by name.
+    fn bind(&mut self, _: &Claims) -> std::result::Result<Option<Manifest>, String> {
+        Ok(None)
+    }
 }
 
 /// A world that scores requests.
@@ -70,7 +76,7 @@ pub(super) type Answer<S> = std::result::Result<<S as Scorer>::Assessment, Unans
 
 /// A world that decides on transfers.
 pub trait Rules: World {
-    fn decide(&self, store: &mut Store, facts: &Facts) -> Result<Verdict>;
+    fn decide(&self, store: &mut Store, facts: &Facts) -> Result<std::result::Result<Verdict, BadAnswer>>;
 
     /// The name of the next status.
     fn transition(&self, store: &mut Store, status: Status, event: RailEvent) -> Result<Option<String>>;
@@ -107,10 +113,10 @@ impl<V1: World, V2: World> World for Either<V1, V2> {
         }
     }
 
-    fn bind(&mut self, manifest: Manifest) {
+    fn bind(&mut self, claims: &Claims) -> std::result::Result<Option<Manifest>, String> {
         match self {
-            Self::V1(world) => world.bind(manifest),
-            Self::V2(world) => world.bind(manifest),
+            Self::V1(world) => world.bind(claims),
+            Self::V2(world) => world.bind(claims),
         }
     }
 }
@@ -144,6 +150,22 @@ impl<V1: Scorer, V2: Scorer<Request = V1::Request, Assessment = V1::Assessment>>
         match self {
             Self::V1(world) => world.explain(store, request),
             Self::V2(world) => world.explain(store, request),
+        }
+    }
+}
+
+impl<V1: Rules, V2: Rules> Rules for Either<V1, V2> {
+    fn decide(&self, store: &mut Store, facts: &Facts) -> Result<std::result::Result<Verdict, BadAnswer>> {
+        match self {
+            Self::V1(world) => world.decide(store, facts),
+            Self::V2(world) => world.decide(store, facts),
+        }
+    }
+
+    fn transition(&self, store: &mut Store, status: Status, event: RailEvent) -> Result<Option<String>> {
+        match self {
+            Self::V1(world) => world.transition(store, status, event),
+            Self::V2(world) => world.transition(store, status, event),
         }
     }
 }

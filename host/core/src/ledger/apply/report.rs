@@ -48,8 +48,7 @@ impl Run<'_> {
             Err(_) => return Refusal::RulesUnavailable.into(),
         };
         // Money follows what happened at the other bank: rules cannot swap settlement and rejection.
-        let expected = if event == RailEvent::Settled { Status::Completed } else { Status::Failed };
-        if next != expected {
+        if transfer.status.after(event) != Some(next) {
             return Refusal::RulesUnavailable.into();
         }
         let stripe = self.context.stripe;

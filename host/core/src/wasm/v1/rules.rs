@@ -1,5 +1,6 @@
 //! The world `transfer-policy`.
 
+use crate::domain::BadAnswer;
 use crate::domain::rules::{Facts, Verdict, Violation};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::wasm::tenant::{Store, Tenant};
@@ -17,8 +18,8 @@ world!(TransferRules, bindings::TransferPolicyPre<Tenant>, "caudal:scoring/trans
 });
 
 impl Rules for TransferRules {
-    fn decide(&self, store: &mut Store, facts: &Facts) -> wasmtime::Result<Verdict> {
-        self.decide.call(self.pre.instance_pre(), store, (facts.into(),)).map(Into::into)
+    fn decide(&self, store: &mut Store, facts: &Facts) -> wasmtime::Result<Result<Verdict, BadAnswer>> {
+        self.decide.call(self.pre.instance_pre(), store, (facts.into(),)).map(|verdict| Ok(verdict.into()))
     }
 
     fn transition(&self, store: &mut Store, status: Status, event: RailEvent) -> wasmtime::Result<Option<String>> {

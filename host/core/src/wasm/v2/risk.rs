@@ -5,7 +5,8 @@ use std::iter::zip;
 use wasmtime::component::InstancePre;
 
 use crate::domain::BadAnswer;
-use crate::domain::fact::{ClaimedFact, Claims, Manifest};
+use crate::domain::fact::Manifest;
+use crate::domain::fact::manifest::{ClaimedFact, Claims};
 use crate::domain::model::ModelKind;
 use crate::domain::risk::{Assessment, CutOffs, Explanation, Request};
 use crate::wasm::export::Export;
@@ -66,12 +67,14 @@ impl World for Risk {
                 facts: manifest.facts.into_iter().map(fact).collect(),
                 reasons: manifest.reasons,
                 contributions: manifest.contributions,
+                ..Claims::default()
             }),
         })
     }
 
-    fn bind(&mut self, manifest: Manifest) {
-        self.manifest = manifest;
+    fn bind(&mut self, claims: &Claims) -> Result<Option<Manifest>, String> {
+        self.manifest = Manifest::of(claims)?;
+        Ok(Some(self.manifest.clone()))
     }
 }
 
