@@ -19,3 +19,4 @@ mod models;
 mod monotone;
 mod pages;
 mod parity;
+mod tables;

@@ -13,6 +13,9 @@
 //!
 //! A model's predictor is that of its library, to the last bit, for the first, second and fourth of these. ONNX specifies no
 //! order of addition.
+//!
+//! [`build_rules`] makes transfer rules of a decision table in the same way, with the interpreter of tables
+//! (`components/decision-table`).
 #![forbid(unsafe_code)]
 
 mod assemble;
@@ -20,12 +23,14 @@ mod error;
 mod map;
 mod monotone;
 mod read;
+mod table;
 
 use caudal_ensemble::Ensemble;
 pub use caudal_ensemble::Kind;
 
 pub use error::{Error, File};
 pub use map::{Direction, Fact};
+pub use table::{RulesCatalogue, RulesFact, build_rules};
 
 use error::Result;
 
@@ -49,7 +54,7 @@ pub struct Summary {
     pub format: &'static str,
     pub features: usize,
     pub trees: usize,
-    /// Splits and leaves.
+    /// Splits and leaves, or the rows of a table.
     pub nodes: usize,
     /// Size of the model without the interpreter.
     pub bytes: usize,

@@ -207,10 +207,8 @@ impl Reader<'_> {
     fn fact(&self, name: &Spanned<String>) -> Result<&Fact> {
         self.catalogue.iter().find(|fact| fact.name == name.get_ref()).ok_or_else(|| {
             let typed = name.get_ref();
-            let is_near = |fact: &&str| distance(fact, typed) <= fact.len().div_ceil(LETTERS_PER_EDIT);
-            let near = self.catalogue.iter().map(|fact| fact.name).filter(is_near);
-            let near = near.min_by_key(|fact| distance(fact, typed));
-            let advice = near.map_or("`caudal models facts` lists them".to_owned(), |it| format!("did you mean {it}?"));
+            let advice = nearest(typed, self.catalogue.iter().map(|fact| fact.name));
+            let advice = advice.unwrap_or_else(|| "`caudal models facts` lists them".to_owned());
             self.error(name.span().start, format!("there is no fact \"{typed}\": {advice}"))
         })
     }
@@ -274,6 +272,13 @@ impl Reader<'_> {
         }
         Ok(all.clone())
     }
+}
+
+/// A question for the name that is meant, if one is near what was typed.
+pub(crate) fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
+    let near = names.filter(|name| distance(name, typed) <= name.len().div_ceil(LETTERS_PER_EDIT));
+    let meant = near.min_by_key(|name| distance(name, typed))?;
+    Some(format!("did you mean {meant}?"))
 }
 
 /// Edits between two names.

@@ -1,4 +1,4 @@
-//! A trained tree ensemble or linear model as bytes that are evaluated in place.
+//! A trained tree ensemble or linear model as bytes that are evaluated in place; so is a [`table`] of rules.
 //!
 //! Each call of a component is a fresh instance, so a model that had to be parsed would be parsed for each call.
 //! [`Model::read`] therefore looks at the header alone, and [`Model::assess`] and [`Model::explain`] walk the bytes.
@@ -39,6 +39,7 @@ mod bytes;
 mod explain;
 pub mod flags;
 mod predict;
+pub mod table;
 mod write;
 
 pub use bytes::{Facts, Model};

@@ -33,7 +33,7 @@ pub(super) async fn run(common: &Common, models: &Models) -> Result<ExitCode> {
         Models::Card { model, json } => card(model, *json),
         Models::Check { file, json } => check::run(file, *json).await,
         Models::Build(arguments) => build::run(arguments),
-        Models::Facts { json } => facts::run(*json),
+        Models::Facts { kind, json } => facts::run(*kind, *json),
         Models::Package { folder } => package(folder),
         Models::List { json, admin } => registry::list(&AdminApi::new(common, admin)?, *json).await,
         Models::History { kind, json, admin } => {

@@ -8,9 +8,9 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::token::{Admin, recorded};
 use crate::domain::model::ModelKind;
 
-fn scorer() -> impl TypedValueParser<Value = ModelKind> {
-    let kinds = ModelKind::SCORERS.iter().map(|kind| kind.as_str());
-    PossibleValuesParser::new(kinds).try_map(|text| ModelKind::parse(&text).ok_or("no scorer"))
+fn one_of(kinds: &[ModelKind]) -> impl TypedValueParser<Value = ModelKind> {
+    let kinds: Vec<_> = kinds.iter().map(|kind| kind.as_str()).collect();
+    PossibleValuesParser::new(kinds).try_map(|text| ModelKind::parse(&text).ok_or("no such kind"))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -36,7 +36,7 @@ pub enum ExplanationLanguage {
 )]
 pub struct Score {
     /// The scorer
-    #[arg(long, value_parser = scorer())]
+    #[arg(long, value_parser = one_of(ModelKind::SCORERS))]
     pub kind: ModelKind,
     /// File of rows, `.ndjson` or `.csv`; `-` is standard input
     #[arg(long)]
@@ -91,10 +91,13 @@ pub enum Models {
         #[command(flatten)]
         admin: Admin,
     },
-    /// Make a risk component of a trained model: XGBoost JSON, LightGBM text, ONNX, a scorecard
+    /// Make a component of a trained model (XGBoost JSON, LightGBM text, ONNX, a scorecard), or transfer rules of a table
     Build(BuildModel),
-    /// List the facts that a risk model may ask for
+    /// List the facts that a component may ask for
     Facts {
+        /// risk or transfer-rules
+        #[arg(default_value = ModelKind::Risk.as_str(), value_parser = one_of(&[ModelKind::Risk, ModelKind::TransferRules]))]
+        kind: ModelKind,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -148,12 +151,15 @@ pub enum Models {
 
 #[derive(Debug, Args)]
 pub struct BuildModel {
-    /// The model, as its library saves it
+    /// The model, as its library saves it, or a decision table in CSV
     #[arg(long, value_name = "FILE")]
     pub from: PathBuf,
+    /// Make transfer rules of a decision table, in this version, for example 1.1.0; explained in components/README.md
+    #[arg(long, value_name = "VERSION", conflicts_with = "facts")]
+    pub rules: Option<String>,
     /// Which fact each of its columns is, in TOML; explained in components/README.md
-    #[arg(long, value_name = "FILE")]
-    pub facts: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "rules")]
+    pub facts: Option<PathBuf>,
     /// The component to write
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,

@@ -5,3 +5,4 @@ mod errors;
 mod libraries;
 mod monotone;
 mod mutations;
+mod tables;

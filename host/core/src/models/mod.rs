@@ -17,5 +17,5 @@ pub mod signing;
 pub use crate::wasm::{Identity, Runtime, ScoreError};
 pub use serving::active::{Models, ResponseError, Snapshot};
 pub use serving::component::LoadedComponent;
-pub use serving::embedded::{Card, Embedded, INTERPRETER};
+pub use serving::embedded::{Card, DECISION_TABLE, Embedded, INTERPRETER};
 pub use serving::registry::Registry;

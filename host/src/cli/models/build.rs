@@ -1,22 +1,34 @@
-//! `caudal models build`: makes a component of a trained model.
+//! `caudal models build`: makes a component of a trained model or of a decision table.
 
 use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, anyhow};
-use caudal_convert::File;
+use anyhow::{Context as _, Result, anyhow, ensure};
+use caudal_convert::{Built, File, Kind, RulesCatalogue, RulesFact};
 
 use crate::cli::output::print;
 use crate::config::BuildModel;
 use crate::domain::fact::{Direction, FACTS, Fact, Measure};
-use crate::models::INTERPRETER;
+use crate::domain::model::is_semantic_version;
+use crate::domain::rules::fact::RULES_FACTS;
+use crate::domain::rules::requirement::REASONS;
+use crate::models::{DECISION_TABLE, INTERPRETER};
 
 pub(super) fn run(build: &BuildModel) -> Result<ExitCode> {
-    let BuildModel { from, facts, output } = build;
-    let model = fs::read(from).with_context(|| format!("cannot read the model {}", from.display()))?;
-    let map = fs::read_to_string(facts).with_context(|| format!("cannot read the facts {}", facts.display()))?;
-    let catalogue: Vec<_> = FACTS.iter().map(known).collect();
-    let built = caudal_convert::build(&model, &map, &catalogue, INTERPRETER).map_err(|error| {
+    let BuildModel { from, rules, facts, output } = build;
+    let model = fs::read(from).with_context(|| format!("cannot read {}", from.display()))?;
+    let facts = facts.as_deref().unwrap_or(Path::new(""));
+    let built = match rules {
+        Some(version) => of_table(&model, version)?,
+        None => {
+            let map =
+                fs::read_to_string(facts).with_context(|| format!("cannot read the facts {}", facts.display()))?;
+            let catalogue: Vec<_> = FACTS.iter().map(known).collect();
+            caudal_convert::build(&model, &map, &catalogue, INTERPRETER)
+        }
+    };
+    let built = built.map_err(|error| {
         let file = match error.file {
             File::Model => from.display().to_string(),
             File::Map => facts.display().to_string(),
@@ -26,10 +38,27 @@ pub(super) fn run(build: &BuildModel) -> Result<ExitCode> {
     })?;
     fs::write(output, &built.component).with_context(|| format!("cannot write {}", output.display()))?;
     let it = built.summary;
-    let trees = if it.trees > 0 { format!(", {} trees of {} nodes", it.trees, it.nodes) } else { String::new() };
+    let trees = match it.trees {
+        _ if rules.is_some() => format!(", {} rows", it.nodes),
+        0 => String::new(),
+        trees => format!(", {trees} trees of {} nodes", it.nodes),
+    };
     let bytes = built.component.len();
     print(&format!("{}: {}, {} facts{trees}, {bytes} bytes", output.display(), it.format, it.features))?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn of_table(table: &[u8], version: &str) -> Result<Result<Built, caudal_convert::Error>> {
+    ensure!(is_semantic_version(version), "'{version}' is not a version such as 1.1.0");
+    let fact = |fact: &crate::domain::rules::fact::RulesFact| RulesFact {
+        name: fact.name,
+        kind: if fact.kind == "flag" { Kind::Flag } else { Kind::Integer },
+        unit: fact.unit,
+        is_always_known: fact.is_always_known,
+    };
+    let facts: Vec<_> = RULES_FACTS.iter().map(fact).collect();
+    let catalogue = RulesCatalogue { facts: &facts, reasons: &REASONS };
+    Ok(caudal_convert::build_rules(table, version, catalogue, DECISION_TABLE))
 }
 
 /// A row of the catalogue, as the converter knows it.

@@ -41,6 +41,9 @@ macro_rules! card {
 /// Evaluates a model that is put into its memory.
 pub const INTERPRETER: &[u8] = component!("interpreter");
 
+/// Evaluates a table of rules that is put into its memory.
+pub const DECISION_TABLE: &[u8] = component!("decision-table");
+
 impl Embedded {
     /// The default of each kind comes first.
     pub const ALL: [Self; 5] = [
