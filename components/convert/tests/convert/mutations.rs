@@ -1,6 +1,7 @@
 //! Damaged files give an error with its place, or a component that answers.
 
 use crate::common::{MAP, MODELS, built, model};
+use crate::tables;
 use caudal_ensemble::Outcome;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -66,5 +67,32 @@ fn damaged_maps_are_refused_or_answer() {
         check(MODELS[0].1, &String::from_utf8_lossy(&map), &format!("map, seed {seed}"))
     };
     let noticed = (0..MUTATIONS).filter(damaged).count() as u64;
+    assert!((1..MUTATIONS).contains(&noticed), "{noticed} of {MUTATIONS} were noticed");
+}
+
+#[test]
+fn damaged_tables_are_refused_with_a_place_or_decide() {
+    let check = |seed: &u64| match tables::built(&mutated(tables::TABLE.as_bytes(), *seed)) {
+        Err(error) => {
+            let is_clear =
+                error.problem.len() > 10 && (error.place.starts_with("line ") || error.problem.starts_with("no row"));
+            assert!(is_clear, "seed {seed}: {error}");
+            true
+        }
+        Ok(built) => {
+            Validator::new().validate_all(&built.component).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            let table = tables::table(&built);
+            let (codes, reasons) = (table.requirements().count(), table.reasons().count() as i64);
+            for value in [None, Some(0.0), Some(1.0), Some(2.0), Some(9_007_199_254_740_992.0)] {
+                let required = table.decide(&vec![value; table.facts().count()]).expect("the table is whole");
+                for (code, parameter) in required {
+                    let is_reject = table.requirements().nth(code.into()) == Some("reject");
+                    assert!(usize::from(code) < codes && (!is_reject || parameter < reasons), "seed {seed}");
+                }
+            }
+            false
+        }
+    };
+    let noticed = (0..MUTATIONS).filter(check).count() as u64;
     assert!((1..MUTATIONS).contains(&noticed), "{noticed} of {MUTATIONS} were noticed");
 }
