@@ -141,9 +141,10 @@ async fn no_transfer_fails_while_rules_of_both_contracts_are_swapped(db: PgPool)
     }
     let mut epoch = 0;
     while !clients.iter().all(tokio::task::JoinHandle::is_finished) {
-        let champion = digest_of(&components[((epoch + 1) % 2) as usize]);
-        epoch = deploy(&db, ModelKind::TransferRules, champion, epoch).await.unwrap();
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        let next = ((epoch + 1) % 2) as usize;
+        epoch = deploy(&db, ModelKind::TransferRules, digest_of(&components[next]), epoch).await.unwrap();
+        serves(&app.models, ["transfer-rules-1.0.0", "transfer-rules-6.6.7"][next]).await;
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
     for client in clients {
         client.await.unwrap();
