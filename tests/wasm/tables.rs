@@ -41,7 +41,7 @@ fn the_gate_finds_no_difference_between_a_table_and_the_built_in_rules() {
 fn a_cell_that_means_nothing_is_named() {
     let (output, _) = build("broken", "amount,requirement,parameter\n> 1000,reject,limit-exceeded\n> limit,wait,60\n");
     let said = String::from_utf8(output.stderr).unwrap();
-    let expected = "table-broken.csv line 3, column 1: there is no fact \"limit\"; the nearest are ";
+    let expected = "table-broken.csv line 3, column 1: there is no fact \"limit\": `caudal models facts`";
     assert!(!output.status.success() && said.contains(expected), "{said}");
 }
 

@@ -98,7 +98,7 @@ fn an_error_names_line_and_column_and_what_was_expected() {
         (
             "ammount,requirement,parameter\n".to_owned(),
             "line 1, column 1",
-            "no fact \"ammount\"; the nearest are amount, ",
+            "no fact \"ammount\": did you mean amount?",
         ),
         (HEADER.to_owned(), "", "each row below the header is a rule"),
         (row("> 5,reject,same-account"), "line 3, column 3", "3 cells, and the header has 4"),
@@ -115,7 +115,7 @@ fn an_error_names_line_and_column_and_what_was_expected() {
         (row("> 1e3,,reject,same-account"), "line 3, column 1", "\"1e3\" is neither"),
         (row("> 9007199254740993,,reject,same-account"), "line 3, column 1", "is neither a whole number"),
         (row(">,,reject,same-account"), "line 3, column 1", "\"\" is neither"),
-        (row("> availible,,reject,same-account"), "line 3, column 1", "the nearest are available, "),
+        (row("> availible,,reject,same-account"), "line 3, column 1", "did you mean available?"),
         (
             row("> cooling_seconds,,reject,same-account"),
             "line 3, column 1",
@@ -128,7 +128,7 @@ fn an_error_names_line_and_column_and_what_was_expected() {
             "line 3, column 3",
             "\"refuse\" is no requirement; write reject, acknowledge or wait",
         ),
-        (row(",= 2,reject,limits-exceeded"), "line 3, column 4", "the nearest are limit-exceeded, "),
+        (row(",= 2,reject,limits-exceeded"), "line 3, column 4", "did you mean limit-exceeded?"),
         (row(",= 2,acknowledge,1"), "line 3, column 4", "leave the cell empty"),
         (row(",= 2,wait,"), "line 3, column 4", "\"\" is neither a whole number nor a fact"),
         (row(",= 2,wait,0"), "line 3, column 4", "at least 1 second"),
