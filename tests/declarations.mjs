@@ -8,6 +8,8 @@ const MANIFEST = `declare const manifest: import("../src/internal.js").Manifest;
 
 const GLUE = `import type { Glue } from "../../src/internal.js";\nexport declare const instantiate: Glue["instantiate"];\n`;
 
+const FACTS = `declare const facts: import("../../src/internal.js").Catalogue;\nexport default facts;\n`;
+
 /** How an entry point gets at its parts: fetched when they are needed, or bundled. */
 const LAZY = (part) => `() => Promise<${part}>`;
 const EAGER = (part) => part;
@@ -15,7 +17,7 @@ const EAGER = (part) => part;
 const entry = (get, schema, core) => `import type { Kind } from "../../src/index.js";
 import type { Glue, Schema } from "../../src/internal.js";
 export declare const SCHEMAS: Record<Kind, ${get(schema)}>;
-export declare const GLUE: Record<Kind, ${get("Glue")}>;
+export declare const GLUE: Record<string, ${get("Glue")}>;
 export declare const CORES: Record<string, ${core}>;
 `;
 const ENTRIES = {
@@ -28,4 +30,7 @@ mkdirSync(new URL("entry/", DIST), { recursive: true });
 for (const [name, text] of Object.entries(ENTRIES)) writeFileSync(new URL(`entry/${name}.d.ts`, DIST), text);
 writeFileSync(new URL("manifest.d.ts", DIST), MANIFEST);
 mkdirSync(new URL("glue/", DIST), { recursive: true });
-for (const kind of ["risk", "nudge", "accessibility"]) writeFileSync(new URL(`glue/${kind}.d.ts`, DIST), GLUE);
+const CONTRACTS = ["risk", "risk-2", "nudge", "accessibility"];
+for (const name of CONTRACTS) writeFileSync(new URL(`glue/${name}.d.ts`, DIST), GLUE);
+mkdirSync(new URL("schema/", DIST), { recursive: true });
+writeFileSync(new URL("schema/facts.d.ts", DIST), FACTS);

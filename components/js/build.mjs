@@ -3,8 +3,6 @@
 // copies that export their state, for workerd, which does not compile them at run time.
 //
 // The texts of the licences are copied beside the README, where npm and its users look for them.
-//
-// The manifest keeps the digest of the generated glue, not of the minified one: hosts know no other.
 
 import { access, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";

@@ -5,7 +5,7 @@ import * as parts from "./dist/entry/embedded.js";
 import { compile } from "./src/instance.js";
 import { entry } from "./src/page.js";
 
-export { InvalidRequest, ModelFailed } from "./src/errors.js";
+export { Abstained, InvalidRequest, ModelFailed } from "./src/errors.js";
 
 export const { load, live } = entry(parts, async (name) => {
   const { default: base64 } = await parts.CORES[name]();

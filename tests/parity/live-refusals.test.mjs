@@ -46,13 +46,11 @@ describe("rejected offers", () => {
 
   /** An offer that is bad in one way; `isFetched`: whether its core is requested at all. */
   const BAD = {
-    "another glue, of a host without fingerprints": {
-      code: "other-glue",
-      spoil: (offer) => Object.assign(offer, { abi: undefined, glue: { sha256: "0".repeat(64) } }),
-    },
-    "another contract, of a host without fingerprints": {
-      code: "other-glue",
-      spoil: (offer) => Object.assign(offer, { abi: undefined, wit: "caudal:scoring@2.0.0" }),
+    "another fingerprint": { code: "other-glue", spoil: (offer) => (offer.abi = "0".repeat(64)) },
+    "no fingerprint": { code: "other-glue", spoil: (offer) => delete offer.abi },
+    "cut-offs, which help has none of": {
+      code: "bad-answer",
+      spoil: (offer) => (offer.cut_offs = { medium_from: 0.1, high_from: 0.2 }),
     },
     "another kind": { code: "bad-answer", spoil: (offer) => (offer.kind = "risk") },
     "no digest": { code: "bad-answer", spoil: (offer) => (offer.core.sha256 = "abc") },

@@ -236,8 +236,8 @@ describe("a platform", () => {
   });
 
   test("takes what has its fingerprint, whatever the text of contract and glue", async () => {
-    const models = { "nudge-1": { ...manifest.models["nudge-1"], abi: "a1" } };
-    const own = { ...platform, manifest: async () => ({ ...manifest, models }) };
+    const contracts = { nudge: { ...manifest.contracts.nudge, abi: "a1" } };
+    const own = { ...platform, manifest: async () => ({ ...manifest, contracts }) };
     const other = { wit: "caudal:scoring@1.1.0", glue: { sha256: "0".repeat(64) } };
     const { model_version } = Object.assign(stub.offer(kind, another(coreOf("nudge-1"), "fits")), other, { abi: "a1" });
     scorer = await follow(own, kind, { base: stub.url });

@@ -26,16 +26,13 @@ export function another(core, mark) {
 }
 
 /** What a host says about a core. The component's digest is arbitrary, since there is no component here. */
-export function offerOf(kind, core, { version = "1.0.0", sha256 = digestOf(digestOf(core)) } = {}) {
-  const { abi, glue } = Object.values(manifest.models).find((it) => it.kind === kind);
+export function offerOf(kind, core, { version = "1.0.0", sha256 = digestOf(digestOf(core)), contract = kind } = {}) {
   return {
     kind,
     model_version: `${kind}-${version}+${sha256.slice(0, 8)}`,
     sha256,
-    wit: manifest.wit,
-    abi,
+    abi: manifest.contracts[contract].abi,
     core: { sha256: digestOf(core), bytes: core.length, url: `/models/core/${digestOf(core)}.wasm` },
-    glue: { sha256: glue.sha256, bytes: glue.bytes, url: `/models/glue/${glue.sha256}.js` },
   };
 }
 

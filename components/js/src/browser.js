@@ -6,7 +6,7 @@ import { compile } from "./instance.js";
 import { digest, wasmOf } from "./packaged.js";
 import { entry } from "./page.js";
 
-export { InvalidRequest, ModelFailed } from "./errors.js";
+export { Abstained, InvalidRequest, ModelFailed } from "./errors.js";
 
 /** @type {Platform["core"]} */
 async function core(name, sha256) {

@@ -34,3 +34,14 @@ export class ModelFailed extends Error {
     super("A model is not available", { cause });
   }
 }
+
+/** The model has too little to go by, which it says itself: `reason`. A host would let its previous model answer. */
+export class Abstained extends ModelFailed {
+  name = "Abstained";
+
+  /** @param {string} reason */
+  constructor(reason) {
+    super(new Error(`the model abstains: ${reason}`));
+    this.reason = reason;
+  }
+}

@@ -1,30 +1,34 @@
 // Finds answers that no correct model gives.
 
+/** @import { CutOffs } from "./index.js" */
 /** @import { AnswerField, Schema } from "./internal.js" */
 import { BLANK } from "./fields.js";
 
 /** The declaration of a field of an answer. @param {AnswerField[]} fields @param {string} name @returns {AnswerField} */
-function find(fields, name) {
+export function find(fields, name) {
   const own = fields.find((field) => field.name === name);
   return own ?? find(/** @type {AnswerField[]} */ (fields.find((field) => field.fields)?.fields), name);
 }
 
 /** @param {AnswerField} field @param {number} value */
-const isWithin = ({ at_least = -Infinity, at_most = Infinity }, value) => value >= at_least && value <= at_most;
+export const isWithin = ({ at_least = -Infinity, at_most = Infinity }, value) => value >= at_least && value <= at_most;
+
+/** The level of a score. @param {AnswerField[]} answer @param {number} score @param {CutOffs | Schema["thresholds"]} cutOffs */
+export function levelOf(answer, score, { medium_from, high_from }) {
+  const [low, medium, high] = /** @type {string[]} */ (find(answer, "risk_level").texts);
+  return score >= high_from ? high : score >= medium_from ? medium : low;
+}
 
 /** What is wrong with an answer, or "". @type {Record<string, (assessment: any, schema: Schema) => string>} */
 const FAULTS = {
   risk({ level, score, base, contributions, factors }, { answer, thresholds }) {
-    const [low, medium, high] = /** @type {string[]} */ (find(answer, "risk_level").texts);
-    const [mediumFrom, highFrom] = [thresholds.medium_from, thresholds.high_from];
     const codes = find(answer, "risk_factors").texts;
     if (!isWithin(find(answer, "risk_score"), score)) return "the score is not a number from 0 to 1";
-    const expected = score >= highFrom ? high : score >= mediumFrom ? medium : low;
-    if (level !== expected) return "the level does not fit the score";
+    if (level !== levelOf(answer, score, thresholds)) return "the level does not fit the score";
     const weights = [base, ...contributions.map((/** @type {any} */ it) => it.weight)];
     if (!weights.every(Number.isFinite)) return "a contribution is not a finite number";
     if (!factors.every((/** @type {string} */ code) => codes?.includes(code))) return "a factor code is unknown";
-    if (level !== low && factors.length === 0) return "a medium or high verdict has no factor";
+    if (score >= thresholds.medium_from && factors.length === 0) return "a medium or high verdict has no factor";
     return "";
   },
 

@@ -26,7 +26,7 @@ export interface Scorer<Request, Answer, Options = never> {
    * Scores a request, as `assessText(JSON.stringify(request))` does. Synchronous; takes about 0.02 ms.
    *
    * @throws {InvalidRequest} when the HTTP API would refuse the body, with the same status, code and errors.
-   * @throws {ModelFailed} when the model has no usable answer.
+   * @throws {ModelFailed} when the model has no usable answer, among them {@link Abstained}.
    */
   assess(request: Request, options?: Options): Answer;
   /** Scores a body of the HTTP API, parsed as the server parses it. Throws as `assess` does. */
@@ -79,7 +79,13 @@ export type Isolated<S extends { assess: any; assessText: any }> = Omit<S, "asse
 /** What a core can be loaded from. */
 export type CoreSource = WebAssembly.Module | BufferSource | Response | URL;
 
-/** A model that the package does not contain. */
+/** From which scores a risk is medium and high, as a host has them for its model in service. */
+export interface CutOffs {
+  medium_from: number;
+  high_from: number;
+}
+
+/** A model that the package does not contain. `caudal models package --component` writes a core and the rest of it. */
 export interface OwnCore {
   /** The component, or its core module alone, as `caudal models package` and a host's `/models` have it. */
   core: CoreSource | Promise<CoreSource>;
@@ -87,6 +93,10 @@ export interface OwnCore {
   sha256?: string;
   /** What the model has to describe itself as, with the first eight digits of `sha256`. */
   modelVersion?: string;
+  /** Fingerprint of what its glue depends on: a package that has other glue refuses the model before it runs. */
+  abi?: string;
+  /** By default those of the contract. */
+  cut_offs?: CutOffs;
   model?: never;
 }
 
@@ -107,7 +117,7 @@ export function load<K extends Kind>(kind: K, options?: LoadOptions<Kinds[K]["mo
 export interface LiveProblem {
   /**
    * `unreachable`: no answer, or an error. `not-published`: the host does not publish models of this kind.
-   * `other-glue`: the model in service needs another release of this package. `too-large`, `wrong-sha256`,
+   * `other-glue`, `other-facts`: the model in service needs another release of this package. `too-large`, `wrong-sha256`,
    * `other-origin`, `bad-answer`, `unusable`: the offered model is not valid. `unsigned`: none of `keys`
    * signed it. `insecure`: digests need https or localhost.
    */
@@ -115,6 +125,7 @@ export interface LiveProblem {
     | "unreachable"
     | "not-published"
     | "other-glue"
+    | "other-facts"
     | "too-large"
     | "wrong-sha256"
     | "other-origin"
@@ -179,10 +190,17 @@ export class InvalidRequest extends Error {
 
 /** The model trapped, or its answer cannot be right. Nothing was decided. `cause` says why. */
 export class ModelFailed extends Error {
-  readonly name: "ModelFailed";
+  readonly name: "ModelFailed" | "Abstained";
   readonly status: 503;
   readonly code: "model-unavailable";
   readonly title: string;
   readonly detail: string;
   readonly errors: [];
+}
+
+/** The model says that it has too little to go by. Nothing was decided; a host would let its previous model answer. */
+export class Abstained extends ModelFailed {
+  readonly name: "Abstained";
+  /** Its code, such as `MISSING_FACT`. */
+  readonly reason: string;
 }

@@ -1,6 +1,6 @@
 // Types that the package does not export.
 
-import type { FieldError, Isolate, Kind, LiveProblem, OwnCore, Spawned } from "./index.js";
+import type { CutOffs, FieldError, Isolate, Kind, LiveProblem, OwnCore, Spawned } from "./index.js";
 import type { Scorer } from "./scorer.js";
 
 /** The generated code around a component's core module. */
@@ -23,6 +23,29 @@ export interface Runner {
   describe(): any;
   assess(request: unknown): any;
   close?(): void;
+}
+
+/** What a contract leaves to the host: what a component is asked, and what its outcome means. */
+export interface Half {
+  question(sent: Record<string, unknown>): unknown;
+  assessment(outcome: any, sent: Record<string, unknown>): any;
+}
+
+/** What risk models may ask for and answer, and what the factors of a risk follow from. */
+export interface Catalogue {
+  facts: Record<string, { kind: string; unit?: string; scale?: number; always_known?: boolean }>;
+  factors: { much_higher_times: number; normal_hours: [number, number]; history_min: number };
+  reasons: string[];
+  names_max: number;
+  value_max: number;
+}
+
+/** What identifies a model, and from where its scores are medium and high, if the bank says so. */
+export interface Identity {
+  modelVersion: string;
+  sha256: string;
+  abi?: string;
+  cut_offs?: CutOffs;
 }
 
 interface Bounds {
@@ -77,14 +100,22 @@ export interface Model {
   default: boolean;
   model_version: string;
   sha256: string;
-  /** Fingerprint of what its glue depends on. */
-  abi?: string;
+  cut_offs?: CutOffs;
   core: File;
-  glue: File;
+}
+
+/** What components of a kind are built for. */
+export interface Contract {
+  kind: Kind;
+  /** The interface that scores, with its version. */
+  interface: string;
+  /** Fingerprint of what its glue depends on. */
+  abi: string;
 }
 
 export interface Manifest {
-  wit: string;
+  /** By the name of their glue, and in the order of these: the later ones of a kind come last. */
+  contracts: Record<string, Contract>;
   models: Record<string, Model>;
 }
 
@@ -92,10 +123,11 @@ export interface Manifest {
 export interface Platform {
   manifest(): Promise<Manifest>;
   schema(kind: Kind): Promise<Schema>;
-  glue(kind: Kind): Promise<Glue>;
+  glue(contract: string): Promise<Glue>;
   /** Compiles the core of a model after verifying its digest. */
   core(name: string, sha256: string): Promise<Core>;
   own(): Promise<typeof import("./own.js")>;
+  positional(): Promise<typeof import("./positional.js")>;
   isolate?(): Promise<typeof import("./isolate.js")>;
   /** Starts the worker of the package. */
   spawn?(): Spawned;
@@ -108,7 +140,7 @@ export interface Platform {
 /** What an entry point imports of the generated files. */
 export interface Parts {
   SCHEMAS: Record<Kind, () => Promise<{ default: Schema }>>;
-  GLUE: Record<Kind, () => Promise<Glue>>;
+  GLUE: Record<string, () => Promise<Glue>>;
 }
 
 export type Load = (
@@ -127,10 +159,9 @@ export interface Offer {
   kind: Kind;
   model_version: string;
   sha256: string;
-  wit: string;
-  abi?: string;
+  abi: string;
   core: { url: string; sha256: string; bytes: number };
-  glue: { sha256: string };
+  cut_offs?: CutOffs;
   /** Of the component, once it was fetched. */
   signature?: string;
 }

@@ -1,7 +1,7 @@
 // Scorers whose cores run in a worker, so that one that never returns can be ended. A page stays responsive meanwhile.
 
 /** @import { Spawned } from "./index.js" */
-/** @import { Core, Schema } from "./internal.js" */
+/** @import { Core, Identity, Schema } from "./internal.js" */
 import { ModelFailed } from "./errors.js";
 import { Scorer } from "./scorer.js";
 
@@ -11,9 +11,9 @@ const CALL_MS_MAX = 60;
 /** Until a worker has loaded its modules, on a slow connection. */
 const START_MS_MAX = 10_000;
 
-/** Makes such a scorer. @param {Schema} schema @param {Core} core @param {{ modelVersion: string, sha256: string }} identity @param {() => Spawned} spawn */
-export function isolated(schema, core, identity, spawn) {
-  return new IsolatedScorer(schema, new Remote(schema.kind, core, spawn), identity);
+/** Makes such a scorer. @param {Schema} schema @param {string} contract @param {Core} core @param {Identity} identity @param {() => Spawned} spawn */
+export function isolated(schema, contract, core, identity, spawn) {
+  return new IsolatedScorer(schema, new Remote({ kind: schema.kind, contract, core }, spawn), identity);
 }
 
 class IsolatedScorer extends Scorer {
@@ -25,18 +25,16 @@ class IsolatedScorer extends Scorer {
 
 /** A component in a worker, which is started for the first call, and for the first one after it was ended. */
 class Remote {
-  #kind;
-  #core;
+  #component;
   #spawn;
   /** @type {Promise<Spawned> | null} */
   #worker = null;
   /** The last call; they run one at a time, so that each has its time. @type {Promise<unknown>} */
   #last = Promise.resolve();
 
-  /** @param {string} kind @param {Core} core @param {() => Spawned} spawn */
-  constructor(kind, core, spawn) {
-    this.#kind = kind;
-    this.#core = core;
+  /** @param {{ kind: string, contract: string, core: Core }} component @param {() => Spawned} spawn */
+  constructor(component, spawn) {
+    this.#component = component;
     this.#spawn = spawn;
   }
 
@@ -78,7 +76,7 @@ class Remote {
   async #start() {
     const worker = this.#spawn();
     try {
-      const { error } = await exchange(worker, { kind: this.#kind, core: this.#core }, START_MS_MAX);
+      const { error } = await exchange(worker, this.#component, START_MS_MAX);
       if (error !== undefined) throw new Error(error);
       return worker;
     } catch (error) {

@@ -186,6 +186,7 @@ class Live {
     await examine(offer, this.#kind, this.#platform);
     const isNew = offer.sha256 !== this.#scorer?.sha256;
     if (isNew) await this.#take(offer, signal);
+    this.#ready.cutOffs = offer.cut_offs;
     // Only now: a rejected offer has to be examined again.
     this.#etag = response.headers.get("etag");
     return isNew;

@@ -11,7 +11,7 @@ import { follow } from "./live.js";
 import * as own from "./own.js";
 import { digest, loader } from "./packaged.js";
 
-export { InvalidRequest, ModelFailed } from "./errors.js";
+export { Abstained, InvalidRequest, ModelFailed } from "./errors.js";
 
 /** @type {Platform["core"]} */
 async function core(name, sha256) {
@@ -25,10 +25,11 @@ async function core(name, sha256) {
 const platform = {
   manifest: async () => (await import("../dist/manifest.js")).default,
   schema: async (kind) => (await import(`../dist/schema/${kind}.js`)).default,
-  glue: (kind) => import(`../dist/glue/${kind}.js`),
+  glue: (contract) => import(`../dist/glue/${contract}.js`),
   core,
   own: async () => own,
   isolate: () => import("./isolate.js"),
+  positional: () => import("./positional.js"),
   spawn: () => new Worker(new URL("./isolated-node.js", import.meta.url)),
   subtle: webcrypto.subtle,
   fetch: async (url) => (url.protocol === "file:" ? new Response(await readFile(url)) : fetch(url)),

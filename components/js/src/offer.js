@@ -1,6 +1,6 @@
 // What a host offers in place of the package's model, and every check before it is accepted.
 
-/** @import { Isolate } from "./index.js" */
+/** @import { CutOffs, Isolate } from "./index.js" */
 /** @import { LivePlatform, Offer, RefusalCode } from "./internal.js" */
 import { described } from "./described.js";
 import { compile } from "./instance.js";
@@ -20,6 +20,9 @@ const isDigest = (text) => typeof text === "string" && /^[0-9a-f]{64}$/.test(tex
 
 /** `risk-1.0.0+9f2c41aa`: kind, version, start of the component's digest. */
 const MODEL_VERSION = /^[a-z]+-\d+\.\d+\.\d+\+[0-9a-f]{8}$/;
+
+/** Whether they say from where a score is medium and high. @param {CutOffs} cutOffs */
+const areSound = ({ medium_from: medium, high_from: high }) => 0 <= medium && medium <= high && high <= 1;
 
 /** Why an offer is rejected. */
 export class Rejection extends Error {
@@ -42,16 +45,18 @@ export async function readOffer(response) {
 
 /** Rejects an offer that is not for this package. @param {Offer} offer @param {string} kind @param {LivePlatform} platform */
 export async function examine(offer, kind, platform) {
-  const { abi, core, glue, model_version, sha256, wit } = offer;
+  const { abi, core, cut_offs, model_version, sha256 } = offer;
   const isWhole = isDigest(sha256) && isDigest(core?.sha256) && typeof core.url === "string" && core.bytes > 0;
-  if (!isWhole || !MODEL_VERSION.test(model_version) || offer.kind !== kind) {
+  if (
+    !isWhole ||
+    !MODEL_VERSION.test(model_version) ||
+    offer.kind !== kind ||
+    (cut_offs && !(kind === "risk" && areSound(cut_offs)))
+  ) {
     throw new Rejection("bad-answer", "the host's answer is not an offer");
   }
   const manifest = await platform.manifest();
-  const own = Object.values(manifest.models).find((it) => it.kind === kind);
-  // Earlier hosts have no fingerprint of what glue depends on.
-  const fits = abi && own?.abi ? abi === own.abi : wit === manifest.wit && glue?.sha256 === own?.glue.sha256;
-  if (!fits) {
+  if (!Object.values(manifest.contracts).some((it) => it.kind === kind && it.abi === abi)) {
     throw new Rejection("other-glue", "the model in service needs another release of this package");
   }
   if (core.bytes > CORE_BYTES_MAX) throw new Rejection("too-large", `the core has more than ${CORE_BYTES_MAX} bytes`);
@@ -65,15 +70,22 @@ export async function examine(offer, kind, platform) {
  * @param {(offer: Offer, component: Uint8Array<ArrayBuffer>) => Promise<Uint8Array<ArrayBuffer>>} [verified]
  */
 export async function prove(offer, bytes, platform, isolate, verified) {
-  const { kind, core, sha256, model_version: modelVersion } = offer;
+  const { kind, core, sha256 } = offer;
   if (!platform.subtle || (await digest(platform.subtle, bytes)) !== (verified ? sha256 : core.sha256)) {
     throw new Rejection("wrong-sha256", "the file is not the one that the host names");
   }
   try {
     const module = verified ? await verified(offer, bytes) : bytes;
-    return await described(platform, kind, await compile(module), sha256, modelVersion, isolate);
+    return await described(
+      platform,
+      kind,
+      await compile(module),
+      { ...offer, modelVersion: offer.model_version },
+      isolate,
+    );
   } catch (error) {
     if (error instanceof Rejection) throw error;
+    if (error instanceof Error && error.name === "OtherFacts") throw new Rejection("other-facts", error.message);
     const cause = error instanceof Error ? (error.cause ?? error) : error;
     throw new Rejection("unusable", `the core does not work: ${cause instanceof Error ? cause.message : cause}`);
   }

@@ -37,12 +37,13 @@ function* modules(bytes) {
 }
 
 /** @param {Platform} platform @param {Kind} kind @param {OwnCore & { isolate?: Isolate }} own */
-export async function loadOwn(platform, kind, { core, sha256, modelVersion, isolate }) {
+export async function loadOwn(platform, kind, { core, isolate, ...identity }) {
+  const { sha256 } = identity;
   choose(await platform.manifest(), kind);
   const source = await core;
   if (source instanceof WebAssembly.Module) {
     if (!sha256) throw new TypeError("a compiled core has no digest: give the sha256 of its component");
-    return described(platform, kind, { module: source, states: null }, sha256, modelVersion, isolate);
+    return described(platform, kind, { module: source, states: null }, { ...identity, sha256 }, isolate);
   }
   const bytes = await bytesOf(platform, source);
   const isWhole = isComponent(bytes);
@@ -50,7 +51,13 @@ export async function loadOwn(platform, kind, { core, sha256, modelVersion, isol
   const computed = platform.subtle && (await digest(platform.subtle, bytes));
   if (isWhole && sha256 && sha256 !== computed) throw new Error(`the SHA-256 of the component is ${computed}`);
   const compiled = await compile(isWhole ? coreOf(bytes) : bytes);
-  return described(platform, kind, compiled, sha256 ?? /** @type {string} */ (computed), modelVersion, isolate);
+  return described(
+    platform,
+    kind,
+    compiled,
+    { ...identity, sha256: sha256 ?? /** @type {string} */ (computed) },
+    isolate,
+  );
 }
 
 /** @param {Platform} platform @param {BufferSource | Response | URL} source */

@@ -1,7 +1,7 @@
 // Loads a model of the package; the entry point says where its parts are.
 
 /** @import { Isolate, Kind } from "./index.js" */
-/** @import { Core, Load, Manifest, Platform } from "./internal.js" */
+/** @import { Core, Identity, Load, Manifest, Platform } from "./internal.js" */
 import { Component, Scorer } from "./scorer.js";
 
 /** The SHA-256 of some bytes in hex. @param {Pick<SubtleCrypto, "digest">} subtle @param {BufferSource} bytes */
@@ -34,18 +34,19 @@ export function choose({ models }, kind, model) {
 }
 
 /**
- * @param {Platform} platform @param {Kind} kind @param {Core | Promise<Core>} core
- * @param {{ modelVersion: string, sha256: string }} identity @param {Isolate} [isolate]
+ * A scorer behind the glue of a contract, which is named like the kind if it is the first.
+ * @param {Platform} platform @param {Kind} kind @param {Core | Promise<Core>} core @param {Identity} identity
+ * @param {Isolate} [isolate] @param {string} [contract]
  */
-export async function scorerOf(platform, kind, core, identity, isolate) {
+export async function scorerOf(platform, kind, core, identity, isolate, contract = kind) {
   if (!isolate) {
-    const [schema, glue, compiled] = await Promise.all([platform.schema(kind), platform.glue(kind), core]);
+    const [schema, glue, compiled] = await Promise.all([platform.schema(kind), platform.glue(contract), core]);
     return new Scorer(schema, new Component(kind, compiled, glue.instantiate), identity);
   }
   const spawn = isolate === true ? platform.spawn : isolate;
   if (!platform.isolate || !spawn) throw new Error("there is no worker here that could isolate a core");
   const { isolated } = await platform.isolate();
-  return isolated(await platform.schema(kind), await core, identity, spawn);
+  return isolated(await platform.schema(kind), contract, await core, identity, spawn);
 }
 
 /** Makes `load` for a platform. @param {Platform} platform @returns {Load} */
@@ -55,11 +56,11 @@ export function loader(platform) {
 
   return async function load(kind, { model, core: ownCore, isolate, ...identity } = {}) {
     if (ownCore) return (await platform.own()).loadOwn(platform, kind, { core: ownCore, isolate, ...identity });
-    const { name, model_version: modelVersion, sha256, core } = choose(await platform.manifest(), kind, model);
+    const { name, model_version, sha256, cut_offs, core } = choose(await platform.manifest(), kind, model);
     const found = cores.get(name) ?? platform.core(name, core.sha256);
     cores.set(name, found);
     try {
-      return await scorerOf(platform, kind, found, { modelVersion, sha256 }, isolate);
+      return await scorerOf(platform, kind, found, { modelVersion: model_version, sha256, cut_offs }, isolate);
     } catch (error) {
       // A failed fetch may succeed next time.
       cores.delete(name);

@@ -10,9 +10,10 @@ export function entry({ SCHEMAS, GLUE }, core, spawn) {
   const platform = {
     manifest: async () => (await import("../dist/manifest.js")).default,
     schema: async (kind) => (await SCHEMAS[kind]()).default,
-    glue: (kind) => GLUE[kind](),
+    glue: (contract) => GLUE[contract](),
     own: () => import("./own.js"),
     isolate: () => import("./isolate.js"),
+    positional: () => import("./positional.js"),
     spawn,
     subtle: globalThis.crypto?.subtle,
     core,

@@ -1,9 +1,10 @@
-// A scorer: a compiled core module behind the glue of its kind.
+// A scorer: a compiled core module behind the glue of its contract.
 
-/** @import { Core, Glue, Runner, Schema } from "./internal.js" */
+/** @import { CutOffs } from "./index.js" */
+/** @import { Core, Glue, Half, Identity, Runner, Schema } from "./internal.js" */
 import { answer, read } from "./boundary.js";
 import { ModelFailed } from "./errors.js";
-import { fault } from "./faults.js";
+import { fault, levelOf } from "./faults.js";
 import { Fields } from "./fields.js";
 import { instantiate } from "./instance.js";
 
@@ -30,7 +31,7 @@ export class Component {
 
   /** Its description of itself. */
   describe() {
-    return this.#run((glue) => glue.model.describe());
+    return this.#run((glue) => (glue.model ?? glue[this.#kind]).describe());
   }
 
   /** @param {unknown} request */
@@ -74,12 +75,17 @@ export class Component {
 export class Scorer {
   #schema;
   #component;
+  /** The host's half, in contracts that leave something to it. @type {Half | null} */
+  half = null;
+  /** In place of those of the schema. @type {CutOffs | undefined} */
+  cutOffs;
 
-  /** @param {Schema} schema @param {Runner} component @param {{ modelVersion: string, sha256: string }} identity */
-  constructor(schema, component, { modelVersion, sha256 }) {
+  /** @param {Schema} schema @param {Runner} component @param {Identity} identity */
+  constructor(schema, component, { modelVersion, sha256, cut_offs }) {
     this.#schema = schema;
     this.#component = component;
     this.kind = schema.kind;
+    this.cutOffs = cut_offs;
     this.modelVersion = modelVersion;
     this.sha256 = sha256;
   }
@@ -103,14 +109,24 @@ export class Scorer {
     const fields = new Fields(text);
     const { request, sent } = read(this.#schema, fields, options);
     fields.finish();
-    const { modelVersion } = this;
-    /** @param {any} assessment */
-    const conclude = (assessment) => {
-      const complaint = fault(assessment, this.#schema);
-      if (complaint) throw new ModelFailed(new Error(complaint));
-      return answer(this.#schema, assessment, sent, modelVersion);
-    };
-    const assessment = this.#component.assess(request);
-    return assessment instanceof Promise ? assessment.then(conclude) : conclude(assessment);
+    const { modelVersion, cutOffs } = this;
+    /** @param {any} outcome */
+    const conclude = (outcome) => answer(this.#schema, this.#checked(outcome, sent, cutOffs), sent, modelVersion);
+    const outcome = this.#component.assess(this.half ? this.half.question(sent) : request);
+    return outcome instanceof Promise ? outcome.then(conclude) : conclude(outcome);
+  }
+
+  /** The assessment in an outcome. @param {any} outcome @param {Record<string, unknown>} sent @param {CutOffs} [cutOffs] */
+  #checked(outcome, sent, cutOffs) {
+    try {
+      const schema = this.#schema;
+      const complaint = this.half ? "" : fault(outcome, schema);
+      if (complaint) throw new Error(complaint);
+      const assessment = this.half ? this.half.assessment(outcome, sent) : outcome;
+      const from = cutOffs ?? (this.half && schema.thresholds);
+      return from ? { ...assessment, level: levelOf(schema.answer, assessment.score, from) } : assessment;
+    } catch (error) {
+      throw error instanceof ModelFailed ? error : new ModelFailed(error);
+    }
   }
 }

@@ -5,15 +5,17 @@ import manifest from "../dist/manifest.js";
 import { copied } from "./instance.js";
 import * as own from "./own.js";
 import { loader } from "./packaged.js";
+import * as positional from "./positional.js";
 
-export { InvalidRequest, ModelFailed } from "./errors.js";
+export { Abstained, InvalidRequest, ModelFailed } from "./errors.js";
 
 export const load = loader({
   manifest: async () => manifest,
   schema: async (kind) => SCHEMAS[kind],
-  glue: async (kind) => GLUE[kind],
+  glue: async (contract) => GLUE[contract],
   core: async (name) => copied(CORES[name]),
   own: async () => own,
+  positional: async () => positional,
   subtle: crypto.subtle,
 });
 

@@ -85,8 +85,8 @@ export interface ActiveModel {
   model_version: string;
   /** Digest of the component. */
   sha256: string;
-  /** The contract between a host and its components. */
-  wit: "caudal:scoring@1.0.0";
+  /** The contract between a host and the component. */
+  wit: "caudal:scoring@1.0.0" | "caudal:risk@2.0.0";
   /** What glue depends on: pages with the same fingerprint can run it. */
   abi: string;
   core: ModelFile;

@@ -62,6 +62,11 @@ impl Measure {
             Self::Count | Self::Hour | Self::Flag => "",
         }
     }
+
+    /// How many units one unit of the HTTP API has.
+    pub(crate) fn scale(self) -> f64 {
+        if self == Self::Money { CENTAVOS_PER_PESO } else { 1.0 }
+    }
 }
 
 /// A row of the catalogue.
@@ -218,7 +223,8 @@ impl Fact {
     /// The value in its own unit.
     pub fn value(&self, request: &Request) -> Option<f64> {
         let value = self.given(request)?;
-        let value = if self.measure == Measure::Money { (value * CENTAVOS_PER_PESO).round() } else { value };
+        let scale = self.measure.scale();
+        let value = if scale > 1.0 { (value * scale).round() } else { value };
         Some(value.min(VALUE_MAX))
     }
 

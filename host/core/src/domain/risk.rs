@@ -7,11 +7,11 @@ use super::{BadAnswer, check_unit_interval};
 use crate::schema::{Read, record};
 
 /// "More than 2 times": exactly twice the average does not count.
-const MUCH_HIGHER_TIMES: f64 = 2.0;
+pub(crate) const MUCH_HIGHER_TIMES: f64 = 2.0;
 /// 22:59 is still hour 22, so 22 is normal.
-const NORMAL_HOURS: std::ops::RangeInclusive<u8> = 6..=22;
+pub(crate) const NORMAL_HOURS: std::ops::RangeInclusive<u8> = 6..=22;
 /// "Fewer than 3 prior transactions".
-const HISTORY_MIN: u32 = 3;
+pub(crate) const HISTORY_MIN: u32 = 3;
 
 /// Last hour of a day.
 pub const HOUR_MAX: f64 = 23.0;

@@ -40,7 +40,7 @@ pub use error::{LoadError, ScoreError};
 pub use format::Format;
 pub use limits::PURE_BYTES_MAX;
 pub use portable::{NotPortable, Portable};
-pub use wit::WIT;
+pub use wit::{RISK_2, WIT};
 pub use world::Scorer as ScorerWorld;
 
 pub(crate) use v1::{Accessibility, Nudge};

@@ -9,8 +9,11 @@ use crate::wasm::{v1, v2};
 /// The contract of every kind.
 pub const WIT: &str = v1::PACKAGE;
 
+/// The second contract of risk models.
+pub const RISK_2: &str = v2::RISK;
+
 /// The packages that this host supports. A component may have been built for this host and the next one.
-const PACKAGES: [&str; 3] = [v1::PACKAGE, v2::RISK, v2::RULES];
+const PACKAGES: [&str; 3] = [WIT, RISK_2, v2::RULES];
 
 /// An exported interface of one of our packages, in any version.
 struct Interface<'a> {

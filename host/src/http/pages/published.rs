@@ -19,7 +19,7 @@ use crate::http::pages::files::{BY_DIGEST, NAMED, answer, etag, is_known};
 use crate::models::publishing::published::File;
 use crate::models::publishing::terms::Terms;
 use crate::schema::answer;
-use crate::wasm::{WIT, digest_of};
+use crate::wasm::{RISK_2, WIT, digest_of};
 
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
@@ -36,8 +36,8 @@ answer! {
         model_version: String { example: "\"risk-2.0.0+8efe6cf7\"" },
         /// Digest of the component.
         sha256: String { example: "\"8efe6cf7...\"" },
-        /// The contract between a host and its components.
-        wit: &'static str { one_of: &[WIT], example: "\"caudal:scoring@1.0.0\"" },
+        /// The contract between a host and the component.
+        wit: &'static str { one_of: &[WIT, RISK_2], example: "\"caudal:scoring@1.0.0\"" },
         /// What glue depends on: pages with the same fingerprint can run it.
         abi: String { example: "\"3f2a91c0...\"" },
         core: FileJson,
@@ -85,7 +85,7 @@ pub(crate) async fn active(
         kind,
         model_version: identity.version.to_string(),
         sha256: identity.digest.to_string(),
-        wit: WIT,
+        wit: published.wit,
         abi: published.abi.to_string(),
         core: FileJson::new(&published.core, "core", "wasm"),
         glue: FileJson::new(&published.glue, "glue", "js"),

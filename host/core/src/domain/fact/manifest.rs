@@ -5,7 +5,7 @@ use crate::domain::reason::reason_codes;
 use crate::domain::risk::Request;
 
 /// Names in one list of a component. Twice what a catalogue has is more than any component needs.
-const NAMES_MAX: usize = 64;
+pub(crate) const NAMES_MAX: usize = 64;
 
 /// What a component says of itself, in its own names.
 #[derive(Default)]

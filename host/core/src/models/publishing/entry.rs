@@ -2,6 +2,7 @@
 //! only follow literal paths.
 
 use crate::domain::model::ModelKind;
+use crate::models::publishing::abi::Contract;
 use crate::models::serving::embedded::Embedded;
 
 const ABOUT: &str = "// The parts of the package; generated, because bundlers only follow literal paths.\n";
@@ -26,7 +27,7 @@ fn lazy(core: impl Fn(&str) -> String) -> String {
     let of = |folder| move |kind| (kind, format!(r#"() => import("../{folder}/{kind}.js")"#));
     let tables = [
         table("SCHEMAS", kinds().map(of("schema"))),
-        table("GLUE", kinds().map(of("glue"))),
+        table("GLUE", Contract::of_scorers().map(|it| of("glue")(it.name))),
         table("CORES", scorers().map(|name| (name, core(name)))),
     ];
     tables.concat()
@@ -37,16 +38,17 @@ fn eager() -> String {
     let kinds = || ModelKind::SCORERS.iter().map(|kind| kind.as_str()).enumerate();
     let mut code = String::new();
     for (at, kind) in kinds() {
-        code += &format!(
-            "import schema{at} from \"../schema/{kind}.js\";\nimport * as glue{at} from \"../glue/{kind}.js\";\n"
-        );
+        code += &format!("import schema{at} from \"../schema/{kind}.js\";\n");
+    }
+    for (at, contract) in Contract::of_scorers().enumerate() {
+        code += &format!("import * as glue{at} from \"../glue/{}.js\";\n", contract.name);
     }
     for (at, name) in scorers().enumerate() {
         code += &format!("import core{at} from \"../core/{name}.core.wasm\";\n");
     }
     let tables = [
         table("SCHEMAS", kinds().map(|(at, kind)| (kind, format!("schema{at}")))),
-        table("GLUE", kinds().map(|(at, kind)| (kind, format!("glue{at}")))),
+        table("GLUE", Contract::of_scorers().enumerate().map(|(at, it)| (it.name, format!("glue{at}")))),
         table("CORES", scorers().enumerate().map(|(at, name)| (name, format!("core{at}")))),
     ];
     code + &tables.concat()

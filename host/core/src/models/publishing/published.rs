@@ -1,15 +1,15 @@
 //! Models in a form that a browser or an edge worker can run.
 //!
-//! A page ships with the glue for a kind and fetches the active core module. That works while the active
-//! component has the same fingerprint as the embedded one; another needs a newer page and is not published.
+//! A page ships with the glue for each contract of a kind and fetches the active core module. That works while the active
+//! component has the same fingerprint as the one that the glue was made for; another needs a newer page and is not published.
 
 use std::sync::{Arc, OnceLock};
 
 use tokio::task::spawn_blocking;
+use wasmparser::BinaryReaderError;
 
 use crate::domain::model::{Digest, ModelKind};
-use crate::models::publishing::abi;
-use crate::models::serving::embedded::Embedded;
+use crate::models::publishing::abi::Contract;
 use crate::wasm::{NotPortable, Portable, digest_of};
 
 /// A file that is fetched by its digest, so that a page gets exactly the bytes it expects.
@@ -38,6 +38,8 @@ pub struct Published {
     pub core: File,
     /// Lifts and lowers values.
     pub glue: File,
+    /// The package in WIT that the component was built for.
+    pub wit: &'static str,
     /// Components with the same fingerprint run behind the same glue.
     pub abi: Digest,
 }
@@ -50,7 +52,7 @@ pub enum NotPublishable {
     /// It contains a language runtime, or decides on money.
     #[error("the component runs only on a host")]
     HostOnly,
-    /// Its types or its calling convention differ from those of the embedded one.
+    /// Its types or its calling convention differ from those of the contract's example.
     #[error("the component needs different glue than pages ship with")]
     OtherGlue,
     #[error("translating the component panicked")]
@@ -63,25 +65,31 @@ impl Published {
     /// # Errors
     /// See [`NotPortable`].
     pub fn new(kind: ModelKind, component: &[u8]) -> Result<Self, NotPortable> {
+        Self::with_contract(kind, component).map(|(published, _)| published)
+    }
+
+    pub(super) fn with_contract(kind: ModelKind, component: &[u8]) -> Result<(Self, &'static Contract), NotPortable> {
+        let invalid = |error: BinaryReaderError| NotPortable::Translation(error.to_string());
+        let other = || NotPortable::Translation(format!("it exports no interface of {kind}"));
         let Portable { core, glue } = Portable::new(kind.as_str(), component)?;
-        let abi = abi::fingerprint(kind, component).map_err(|error| NotPortable::Translation(error.to_string()))?;
+        let contract = Contract::of(component).map_err(invalid)?;
+        let contract = contract.filter(|it| it.kind == kind).ok_or_else(other)?;
+        let abi = contract.fingerprint(component).map_err(invalid)?;
         let (core, glue) = (File::new(&core), File::new(glue.as_bytes()));
-        Ok(Self { component: File::new(component), core, glue, abi })
+        Ok((Self { component: File::new(component), core, glue, wit: contract.package, abi }, contract))
     }
 
     /// Translates a component, unless it needs different glue than pages ship with.
-    fn with_shipped_glue(kind: ModelKind, component: &[u8]) -> Result<Self, NotPublishable> {
-        let published = Self::new(kind, component)?;
-        if shipped_abi(kind) != Some(published.abi) {
+    ///
+    /// # Errors
+    /// See [`NotPublishable`].
+    pub fn with_shipped_glue(kind: ModelKind, component: &[u8]) -> Result<Self, NotPublishable> {
+        let (published, contract) = Self::with_contract(kind, component)?;
+        if contract.fingerprint(contract.example).ok() != Some(published.abi) {
             return Err(NotPublishable::OtherGlue);
         }
         Ok(published)
     }
-}
-
-/// The fingerprint of the glue that pages ship with.
-fn shipped_abi(kind: ModelKind) -> Option<Digest> {
-    abi::fingerprint(kind, Embedded::default_of(kind).bytes).ok()
 }
 
 /// A component's bytes, translated on first use.
