@@ -16,11 +16,12 @@ const BINARY = createRequire(import.meta.url)("workerd").default;
 const START_MS_MAX = 20_000;
 
 export class Edge {
-  static async start(bindings = {}) {
+  /** With models of one's own in a folder. */
+  static async start(bindings = {}, models = undefined) {
     const edge = new Edge();
     edge.folder = await mkdtemp(join(tmpdir(), "caudal-edge."));
     const file = join(edge.folder, "worker.capnp");
-    await writeFile(file, configuration({ address: "127.0.0.1:0", bindings }));
+    await writeFile(file, configuration({ address: "127.0.0.1:0", bindings, models }));
     // Its log of failures that tests provoke would clutter their output.
     const log = process.env.CAUDAL_EDGE_LOG ? "inherit" : "ignore";
     edge.process = spawn(BINARY, ["serve", file, "--control-fd=3"], { stdio: ["ignore", log, log, "pipe"] });

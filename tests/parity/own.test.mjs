@@ -1,14 +1,18 @@
 // load() of a core that is not in the package: the forms that it may have, its identity, and what is refused.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 
 import manifest from "../../components/js/lib/dist/manifest.js";
 import { load } from "../../components/js/lib/src/node.js";
 import { coreOf } from "../../components/js/lib/src/own.js";
 import { binary, core } from "./cores.mjs";
 import { SOUND, textOf } from "./hostile.mjs";
+import { program } from "./service.mjs";
 import { coreOf as packaged, Stub } from "./stub.mjs";
 
 const RISK = textOf(SOUND.risk);
@@ -84,6 +88,19 @@ for (const [what, [{ core: make, ...identity }, complaint]] of Object.entries(RE
     await assert.rejects(load("risk", { core: make(), ...identity }), complaint);
   });
 }
+
+test("what no page can run is not prepared for one", () => {
+  const prepare = (file) => execFileSync(program(), ["models", "package", "--component", file, "--output", tmpdir()]);
+  const at = (path) => fileURLToPath(new URL(path, COMPONENT));
+  for (const [file, complaint] of [
+    [at("transfer-rules.wasm"), /exports no interface of a kind that scores/],
+    [at("fixtures/javascript.wasm"), /the component has \d+ bytes; at most \d+ are translated/],
+    ["no-such.wasm", /cannot read no-such\.wasm/],
+    [fileURLToPath(import.meta.url), /the name of its file is the name of the model/],
+  ]) {
+    assert.throws(() => prepare(file), complaint);
+  }
+});
 
 test("a kind that there is not is refused", async () => {
   await assert.rejects(load("transfer-rules", { core: component }), RangeError);

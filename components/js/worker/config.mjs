@@ -2,16 +2,24 @@
 //
 //   --address HOST:PORT        where to listen; 127.0.0.1:8787 when left out
 //   --bind NAME=VALUE          a binding, such as RISK_MODEL=risk-1; may be repeated
+//   --models FOLDER            models of your own, as `caudal models package --component` writes them
 //
 // workerd needs a list of all modules. They are part of the configuration, which is therefore a single file.
 
 import { readFileSync, realpathSync } from "node:fs";
-import { posix } from "node:path";
+import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 const PACKAGE = new URL("../", import.meta.url);
 const MAIN = "worker/worker.js";
+/** In place of it with models of one's own, and where these are among the modules. */
+const MAIN_WITH_MODELS = "main.js";
+const OWN = "own/";
+const WITH_MODELS = `import { withModels } from "./${MAIN}";
+import own from "./${OWN}models.js";
+export default await withModels(own);
+`;
 /** The behaviour of workerd that the worker is tested with. */
 const COMPATIBILITY_DATE = "2026-10-01";
 
@@ -20,11 +28,15 @@ const OUTBOUND =
   ', (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true)))';
 
 /** All modules by path, the main one first. */
-export function modules() {
+export function modules(models) {
   const found = new Map();
+  const read = (path) => {
+    if (path === MAIN_WITH_MODELS) return Buffer.from(WITH_MODELS);
+    return readFileSync(path.startsWith(OWN) ? join(models, path.slice(OWN.length)) : new URL(path, PACKAGE));
+  };
   const visit = (path) => {
     if (found.has(path)) return;
-    const bytes = readFileSync(new URL(path, PACKAGE));
+    const bytes = read(path);
     found.set(path, bytes);
     if (!path.endsWith(".js")) return;
     // Comments contain type imports.
@@ -33,7 +45,7 @@ export function modules() {
       visit(posix.join(posix.dirname(path), target));
     }
   };
-  visit(MAIN);
+  visit(models ? MAIN_WITH_MODELS : MAIN);
   return found;
 }
 
@@ -47,7 +59,7 @@ function module([path, bytes]) {
 }
 
 /** The configuration as text. */
-export function configuration({ address = "127.0.0.1:8787", bindings = {} } = {}) {
+export function configuration({ address = "127.0.0.1:8787", bindings = {}, models } = {}) {
   const binding = ([name, value]) => `    (name = ${text(name)}, text = ${text(value)})`;
   return `using Workerd = import "/workerd/workerd.capnp";
 
@@ -62,15 +74,19 @@ const scorers :Workerd.Worker = (
 ${Object.entries(bindings).map(binding).join(",\n")}
   ],
   modules = [
-${[...modules()].map(module).join(",\n")}
+${[...modules(models)].map(module).join(",\n")}
   ],
 );
 `;
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const options = { address: { type: "string" }, bind: { type: "string", multiple: true, default: [] } };
+  const options = {
+    address: { type: "string" },
+    bind: { type: "string", multiple: true, default: [] },
+    models: { type: "string" },
+  };
   const { values } = parseArgs({ options });
   const bindings = Object.fromEntries(values.bind.map((it) => it.split(/=(.*)/s, 2)));
-  process.stdout.write(configuration({ address: values.address, bindings }));
+  process.stdout.write(configuration({ address: values.address, bindings, models: values.models }));
 }

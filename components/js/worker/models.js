@@ -3,6 +3,7 @@
 
 /** @import { Kind } from "../src/index.js" */
 /** @import { Scorer } from "../src/scorer.js" */
+/** @import { OwnModel } from "./index.js" */
 import manifest from "../dist/manifest.js";
 import { load } from "../src/workerd.js";
 
@@ -13,8 +14,20 @@ export const KINDS = [...new Set(Object.values(manifest.models).map((it) => it.k
 const bindingOf = (kind) => `${kind.replaceAll("-", "_").toUpperCase()}_MODEL`;
 
 /** By the name of the model; ready before the first request. @type {Map<string, Scorer>} */
-const SCORERS = new Map();
-for (const [name, { kind }] of Object.entries(manifest.models)) SCORERS.set(name, await load(kind, { model: name }));
+const PACKAGED = new Map();
+for (const [name, { kind }] of Object.entries(manifest.models)) PACKAGED.set(name, await load(kind, { model: name }));
+
+/** Those, and models that the package does not contain. @typedef {Map<string, Scorer>} Scorers */
+
+/** @param {Record<string, OwnModel>} own @returns {Promise<Scorers>} */
+export async function scorersWith(own) {
+  const scorers = new Map(PACKAGED);
+  for (const [name, { kind, ...model }] of Object.entries(own)) {
+    if (scorers.has(name)) throw new RangeError(`there is a model ${name} in the package: give yours another name`);
+    scorers.set(name, await load(kind, model));
+  }
+  return scorers;
+}
 
 /** The configuration names a model that is not in the bundle. */
 export class BadConfiguration extends Error {}
@@ -22,13 +35,13 @@ export class BadConfiguration extends Error {}
 /**
  * The scorer that is configured for a kind, or else the package's default.
  * @typedef {Record<string, string | undefined>} Env
- * @param {Kind} kind @param {Env} env
+ * @param {Scorers} scorers @param {Kind} kind @param {Env} env
  */
-export function scorerOf(kind, env) {
-  const names = Object.keys(manifest.models).filter((name) => manifest.models[name].kind === kind);
+export function scorerOf(scorers, kind, env) {
+  const names = [...scorers.keys()].filter((name) => scorers.get(name)?.kind === kind);
   const binding = bindingOf(kind);
-  const name = env[binding] ?? names.find((it) => manifest.models[it].default) ?? "";
-  const scorer = names.includes(name) && SCORERS.get(name);
+  const name = env[binding] ?? names.find((it) => manifest.models[it]?.default) ?? "";
+  const scorer = names.includes(name) && scorers.get(name);
   if (scorer) return scorer;
   throw new BadConfiguration(`${binding} names "${name}"; this worker has ${names.join(", ")}`);
 }
@@ -57,8 +70,8 @@ async function difference(kind, { modelVersion, sha256 }, { CAUDAL_HOST: host })
 /** @type {number | null} */
 let startedAt = null;
 
-/** The host's health report. Any fault of the configuration fails it, because a worker is deployed as a whole. @param {Env} env */
-export async function health(env) {
+/** The host's health report. Any fault of the configuration fails it, because a worker is deployed as a whole. @param {Scorers} scorers @param {Env} env */
+export async function health(scorers, env) {
   // The clock stands still while a worker starts, so uptime counts from the first report.
   startedAt ??= Date.now();
   /** @type {Record<string, { loaded: boolean, version?: string, sha256?: string, deployment_error?: string }>} */
@@ -66,7 +79,7 @@ export async function health(env) {
   await Promise.all(
     KINDS.map(async (kind) => {
       try {
-        const scorer = scorerOf(kind, env);
+        const scorer = scorerOf(scorers, kind, env);
         models[kind] = { loaded: true, version: scorer.modelVersion, sha256: scorer.sha256 };
         models[kind].deployment_error = (await difference(kind, scorer, env)) || undefined;
       } catch (error) {

@@ -4,33 +4,36 @@
 
 /** @import { Kind } from "../src/index.js" */
 /** @import { Failure } from "../src/internal.js" */
-/** @import { Env } from "./models.js" */
+/** @import { OwnModel } from "./index.js" */
+/** @import { Env, Scorers } from "./models.js" */
 import { InvalidRequest, ModelFailed } from "../src/errors.js";
 import { readText } from "./body.js";
 import { preferredLanguage } from "./language.js";
-import { BadConfiguration, health, KINDS, scorerOf } from "./models.js";
+import { BadConfiguration, health, KINDS, scorerOf, scorersWith } from "./models.js";
 import { answerProblem, internalError, methodNotAllowed, notFound, Problem } from "./problem.js";
 
-/** @typedef {(request: Request, env: Env) => Response | Promise<Response>} Handler */
+/** @typedef {(request: Request, env: Env, scorers: Scorers) => Response | Promise<Response>} Handler */
 
 /** Handlers by path and method. @type {Map<string, Record<string, Handler>>} */
 const ROUTES = new Map();
-for (const kind of KINDS) ROUTES.set(`/ai/${kind}`, { POST: (request, env) => assess(kind, request, env) });
-ROUTES.set("/ai/health", { GET: (_, env) => health(env), HEAD: (_, env) => health(env) });
+for (const kind of KINDS) ROUTES.set(`/ai/${kind}`, { POST: (...asked) => assess(kind, ...asked) });
+/** @type {Handler} */
+const report = (_, env, scorers) => health(scorers, env);
+ROUTES.set("/ai/health", { GET: report, HEAD: report });
 
-/** @param {Kind} kind @param {Request} request @param {Env} env */
-async function assess(kind, request, env) {
+/** @param {Kind} kind @param {Request} request @param {Env} env @param {Scorers} scorers */
+async function assess(kind, request, env, scorers) {
   const text = await readText(request);
   const language = preferredLanguage(request.headers.get("accept-language"));
-  return Response.json(scorerOf(kind, env).assessText(text, { language }));
+  return Response.json(scorerOf(scorers, kind, env).assessText(text, { language }));
 }
 
-/** @param {Request} request @param {Env} env @param {string} path */
-function route(request, env, path) {
+/** @param {Request} request @param {Env} env @param {Scorers} scorers @param {string} path */
+function route(request, env, scorers, path) {
   const methods = ROUTES.get(path);
   if (!methods) throw notFound();
   if (!Object.hasOwn(methods, request.method)) throw methodNotAllowed(Object.keys(methods));
-  return methods[request.method](request, env);
+  return methods[request.method](request, env, scorers);
 }
 
 /** The failure to answer with; faults of our own are logged and not disclosed. @param {unknown} error @param {string} requestId @returns {Failure} */
@@ -41,18 +44,24 @@ function problemOf(error, requestId) {
   return error instanceof ModelFailed ? error : internalError();
 }
 
-export default {
-  /** @param {Request} request @param {Env} env */
-  async fetch(request, env) {
-    const { pathname } = new URL(request.url);
-    const requestId = crypto.randomUUID();
-    let response;
-    try {
-      response = await route(request, env, pathname);
-    } catch (error) {
-      response = answerProblem(problemOf(error, requestId), pathname, requestId);
-    }
-    response.headers.set("x-request-id", requestId);
-    return request.method === "HEAD" ? new Response(null, response) : response;
-  },
-};
+/** The worker with models of one's own beside those of the package. @param {Record<string, OwnModel>} own */
+export async function withModels(own) {
+  const scorers = await scorersWith(own);
+  return {
+    /** @param {Request} request @param {Env} env */
+    async fetch(request, env) {
+      const { pathname } = new URL(request.url);
+      const requestId = crypto.randomUUID();
+      let response;
+      try {
+        response = await route(request, env, scorers, pathname);
+      } catch (error) {
+        response = answerProblem(problemOf(error, requestId), pathname, requestId);
+      }
+      response.headers.set("x-request-id", requestId);
+      return request.method === "HEAD" ? new Response(null, response) : response;
+    },
+  };
+}
+
+export default await withModels({});

@@ -16,7 +16,7 @@ mod source;
 mod version;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
@@ -25,7 +25,8 @@ use crate::cli::admin::AdminApi;
 use crate::cli::output::print;
 use crate::config::{Common, Models};
 use crate::models::Embedded;
-use crate::models::publishing::package;
+use crate::models::publishing::package::{self, PackageFile};
+use crate::models::publishing::part::Parts;
 use crate::wasm::Runtime;
 
 pub(super) async fn run(common: &Common, models: &Models) -> Result<ExitCode> {
@@ -34,7 +35,10 @@ pub(super) async fn run(common: &Common, models: &Models) -> Result<ExitCode> {
         Models::Check { file, json } => check::run(file, *json).await,
         Models::Build(arguments) => build::run(arguments),
         Models::Facts { kind, json } => facts::run(*kind, *json),
-        Models::Package { folder } => package(folder),
+        Models::Package { folder, component, output } => {
+            let folder = folder.as_ref().or(output.as_ref()).context("name a folder")?;
+            package(folder, component)
+        }
         Models::List { json, admin } => registry::list(&AdminApi::new(common, admin)?, *json).await,
         Models::History { kind, json, admin } => {
             history::run(&AdminApi::new(common, admin)?, registry::kind_of(kind)?, *json).await
@@ -65,9 +69,25 @@ fn card(model: &str, json: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn package(folder: &Path) -> Result<ExitCode> {
+/// Prepares the package, or components of one's own.
+fn package(folder: &Path, components: &[PathBuf]) -> Result<ExitCode> {
     let runtime = Runtime::new().context("cannot run components on this machine")?;
-    for (path, bytes) in package::files(&runtime)? {
+    if components.is_empty() {
+        write(folder, package::files(&runtime)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut parts = Parts::default();
+    for file in components {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy();
+        let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+        parts.add(&runtime, &name, &bytes).with_context(|| format!("cannot prepare {}", file.display()))?;
+    }
+    write(folder, parts.files())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(folder: &Path, files: Vec<PackageFile>) -> Result<()> {
+    for (path, bytes) in files {
         let file = folder.join(path);
         let parent = file.parent().unwrap_or(folder);
         fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
@@ -77,5 +97,5 @@ fn package(folder: &Path) -> Result<ExitCode> {
         }
         fs::write(&file, bytes).with_context(|| format!("cannot write {}", file.display()))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -102,10 +102,17 @@ pub enum Models {
         #[arg(long)]
         json: bool,
     },
-    /// Write the generated files of the npm package in components/js
+    /// Prepare models for pages and edge workers: the generated files of the npm package, or components of one's own
     Package {
-        /// The package's `dist` folder
-        folder: PathBuf,
+        /// The `dist` folder of the package in components/js
+        #[arg(required_unless_present = "component", conflicts_with = "component")]
+        folder: Option<PathBuf>,
+        /// Write a core and its identity for each of these components; a file's name becomes the model's
+        #[arg(long, value_name = "FILE", num_args = 1.., requires = "output")]
+        component: Vec<PathBuf>,
+        /// The folder for them
+        #[arg(long, short, value_name = "FOLDER", requires = "component")]
+        output: Option<PathBuf>,
     },
     /// Deploy a registered version to every host, without downtime
     Deploy(Deploy),

@@ -3,6 +3,7 @@
 mod abi;
 mod entry;
 pub mod package;
+pub mod part;
 pub mod published;
 pub(crate) mod shelf;
 pub mod terms;
