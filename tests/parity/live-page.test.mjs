@@ -2,11 +2,13 @@
 // version, without a reload. Without the host the page continues to score, also after a reload.
 
 import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import manifest from "../../components/js/lib/dist/manifest.js";
 import { live } from "../../components/js/lib/src/node.js";
+import { built } from "./built.mjs";
 import { launch, open, servePage } from "./chromium.mjs";
 import { SOUND, textOf } from "./hostile.mjs";
 import { Service } from "./service.mjs";
@@ -103,6 +105,23 @@ test("the host's own page, from modules to core, follows a swap without a reload
   assert.equal(await page.evaluate(() => globalThis.risk.check()), true);
   assert.equal((await score(page)).model_version, RISK_2);
   await page.close();
+});
+
+test("the host's own page goes from one contract to the other and back", async () => {
+  const { folder, models } = await built();
+  for (const { component } of models) await service.push(component);
+  await service.deploy("risk", "risk-1.");
+  const page = await browser.newPage();
+  await page.goto(service.ledger);
+  await follow(page, "/scorers/dist/entry/page.js");
+  for (const version of [...models.map((it) => it.identity.modelVersion), RISK_1]) {
+    await service.deploy("risk", version);
+    assert.equal(await page.evaluate(() => globalThis.risk.check()), true);
+    assert.deepEqual([await problem(page), (await score(page)).model_version], [null, version]);
+    assert.deepEqual(await score(page), await atHost());
+  }
+  await page.close();
+  await rm(folder, { recursive: true, force: true });
 });
 
 test("a swapped-in model survives the loss of the host, and a reload", async () => {

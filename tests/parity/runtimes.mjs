@@ -21,7 +21,7 @@ async function outcomeOf(response) {
 }
 
 /** Posts texts; times are those of single requests. */
-async function askByHttp(target, kind, texts, { language, isTimed = false } = {}) {
+export async function askByHttp(target, kind, texts, { language, isTimed = false } = {}) {
   const headers = language ? { "accept-language": language } : {};
   const post = async (text) => outcomeOf(await target.post(`/ai/${kind}`, text, headers));
   const outcomes = [];

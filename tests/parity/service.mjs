@@ -127,6 +127,12 @@ export class Service {
     return answer.models.flatMap((it) => it.versions).find((it) => it.model_version.startsWith(start));
   }
 
+  /** Registers a component file. */
+  push(file) {
+    const args = ["--data-dir", this.folder, "models", "push", "--admin-url", this.assist, file];
+    return run(program(), args, { env: environment() });
+  }
+
   /** Deploys the version whose name starts like this; resolves to its name. */
   async deploy(kind, start) {
     const { model_version: champion } = await this.version(start);
