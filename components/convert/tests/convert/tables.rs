@@ -95,11 +95,7 @@ fn an_error_names_line_and_column_and_what_was_expected() {
     for (table, place, problem) in [
         (String::new(), "line 1, column 1", "the header names facts, and then requirement and parameter"),
         ("amount,requirement\n".to_owned(), "line 1, column 2", "the header names facts"),
-        (
-            "ammount,requirement,parameter\n".to_owned(),
-            "line 1, column 1",
-            "no fact \"ammount\": did you mean amount?",
-        ),
+        ("ammount,requirement,parameter\n".to_owned(), "line 1, column 1", "no fact \"ammount\": did you mean amount?"),
         (HEADER.to_owned(), "", "each row below the header is a rule"),
         (row("> 5,reject,same-account"), "line 3, column 3", "3 cells, and the header has 4"),
         (
