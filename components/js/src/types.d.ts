@@ -161,9 +161,9 @@ export interface RiskRequest {
 export interface RiskResult {
   /** `low`: proceed. `medium`: explain and ask for confirmation. `high`: ask for an explicit acknowledgment. */
   risk_level: "low" | "medium" | "high";
-  /** `low` below 0.25, `high` from 0.75. From 0 to 1. */
+  /** By default, `low` below 0.25 and `high` from 0.75; a deployment may have other cut-offs. From 0 to 1. */
   risk_score: number;
-  /** Reasons for the risk; empty only if the level is `low`. */
+  /** Facts that make the transfer unusual. Empty where none is, although a model may see a risk all the same. */
   risk_factors: Array<"AMOUNT_MUCH_HIGHER_THAN_AVERAGE" | "NEW_BENEFICIARY" | "UNUSUAL_TIME" | "NEW_DEVICE" | "LOCATION_CHANGED" | "LOW_HISTORY">;
   /** The model's own reasons; absent if it has none. */
   model_reasons?: Array<string>;

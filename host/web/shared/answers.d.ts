@@ -91,6 +91,12 @@ export interface ActiveModel {
   abi: string;
   core: ModelFile;
   glue: ModelFile;
+  /** By which the host judges scores now. Only of `risk`, like what follows. */
+  cut_offs?: CutOffs;
+  /** SHA-256 of the catalogue of facts from which the host serves models. */
+  facts?: string;
+  /** What the codes of factors and reasons say. */
+  words?: Record<string, Words>;
 }
 
 /** A new sink, with what it shares with this bank. */
@@ -418,6 +424,14 @@ export interface Customer {
   payments: Array<QuotedPayment>;
 }
 
+/** Where the levels of risk begin. */
+export interface CutOffs {
+  /** Lowest score of a `medium` risk: above 0 and below `high_from`. From 0 to 1. */
+  medium_from: number;
+  /** Lowest score of a `high` risk. From 0 to 1. */
+  high_from: number;
+}
+
 /** What became of a payment. */
 export interface DecidedPayment {
   transactionId: string;
@@ -430,6 +444,8 @@ export interface DecidedPayment {
 export interface Decision {
   /** Repeated in the findings. At most 255 characters. */
   id?: string | null;
+  /** Those by which a risk was judged; the defaults if left out. */
+  cut_offs?: CutOffs | null;
   /** At most 64 characters. */
   kind: string;
   request: unknown;
@@ -452,6 +468,8 @@ export interface Deployment {
   shadows: Array<string>;
   /** The oldest version that may be deployed. */
   minimum_release: string | null;
+  /** Where the levels of `risk` begin; left out for the other kinds. */
+  cut_offs?: CutOffs;
   /** Why it was changed. */
   reason: string | null;
   changed_by: string | null;
@@ -463,6 +481,8 @@ export interface DeploymentRequest {
   /** Its `model_version`. At most 100 characters. */
   champion: string;
   canary?: CanaryRequest | null;
+  /** Where the levels of `risk` begin from now on, whichever version answers; they stay as they are if left out, and in a rollback. */
+  cut_offs?: CutOffs | null;
   /** The new champion again, if it was withdrawn or rolled back: see the deployment's `setbacks`. At most 100 characters. */
   despite_setback?: string | null;
   /** The running canary, if this ends it: it neither stays nor becomes the champion. At most 100 characters. */
@@ -905,6 +925,8 @@ export interface PresentDeployment {
   shadows: Array<string>;
   /** The oldest version that may be deployed. */
   minimum_release: string | null;
+  /** Where the levels of `risk` begin; left out for the other kinds. */
+  cut_offs?: CutOffs;
   /** Why it was changed. */
   reason: string | null;
   changed_by: string | null;
@@ -1086,9 +1108,9 @@ export interface RiskRequest {
 export interface RiskResult {
   /** `low`: proceed. `medium`: explain and ask for confirmation. `high`: ask for an explicit acknowledgment. */
   risk_level: "low" | "medium" | "high";
-  /** `low` below 0.25, `high` from 0.75. From 0 to 1. */
+  /** By default, `low` below 0.25 and `high` from 0.75; a deployment may have other cut-offs. From 0 to 1. */
   risk_score: number;
-  /** Reasons for the risk; empty only if the level is `low`. */
+  /** Facts that make the transfer unusual. Empty where none is, although a model may see a risk all the same. */
   risk_factors: Array<"AMOUNT_MUCH_HIGHER_THAN_AVERAGE" | "NEW_BENEFICIARY" | "UNUSUAL_TIME" | "NEW_DEVICE" | "LOCATION_CHANGED" | "LOW_HISTORY">;
   /** The model's own reasons; absent if it has none. */
   model_reasons?: Array<string>;
@@ -1558,4 +1580,12 @@ export interface VersionTraffic {
   p99_us: Array<unknown>;
   /** For each verdict how often it was given. */
   classes: Array<Array<number>>;
+}
+
+/** What a code says, in a sentence. */
+export interface Words {
+  /** In Mexican Spanish. */
+  es: string;
+  /** In English. */
+  en: string;
 }
