@@ -149,7 +149,7 @@ fn cut_offs_change_by_themselves_and_are_not_rolled_back() {
     let last = history.lines().nth(1).unwrap();
     assert!(last.contains("0.2, 0.75") && last.contains(&shadow) && last.ends_with("recall"), "{history}");
     let refused = data.refused(&service, &["cut-offs", "risk", "--high-from", "0.1", "--reason", "x"]);
-    assert!(refused.contains("cut_offs.high_from must be above medium_from"), "{refused}");
+    assert!(refused.contains("cut_offs.high_from: must be above medium_from"), "{refused}");
     data.refused(&service, &["cut-offs", "nudge", "--high-from", "0.5", "--reason", "x"]);
     data.models(&service, &["deploy", "risk-2", "--reason", "enough seen", "--wait"]);
     data.models(&service, &["cut-offs", "risk", "--high-from", "0.6", "--reason", "more", "--wait"]);
