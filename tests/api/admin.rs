@@ -100,6 +100,7 @@ async fn a_version_is_deployed_over_the_epoch_in_if_match_and_rolled_back(db: Pg
         let who = reason.map(|_| ("ops", "2026-11-21T18:00:00.000Z"));
         json!({"kind": "risk", "epoch": epoch, "champion": champion, "previous": previous, "canary": null,
             "fallback": epoch == 1, "shadows": [], "minimum_release": null, "reason": reason,
+            "cut_offs": {"medium_from": 0.25, "high_from": 0.75},
             "changed_by": who.map(|it| it.0), "changed_at": who.map(|it| it.1)})
     };
     // What is deployed, and where it can go from there.
