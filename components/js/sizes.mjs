@@ -12,9 +12,10 @@ const LIB = new URL("lib/", import.meta.url);
 const JS_BYTES_MAX = 24 << 10;
 const CORE_BYTES_MAX = 24 << 10;
 
-/** Modules for one thing that few pages do. The next one is only for contract 2. */
+/** Modules for one thing that few pages do. */
 const RARE = new Set(["src/own.js", "src/signed.js", "src/isolate.js"]);
 
+/** Of contract 2 alone. */
 const POSITIONAL = "src/positional.js";
 
 /** The modules that a module imports, as paths in the package, for one contract of a kind. */
