@@ -8,8 +8,6 @@ pub mod manifest;
 use super::risk::Request;
 use crate::schema::Record as _;
 
-pub use manifest::Manifest;
-
 /// Largest value: up to here, `f64` holds every whole number.
 pub(crate) const VALUE_MAX: f64 = 9_007_199_254_740_992.0;
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 
-use crate::domain::fact::Manifest;
+use crate::domain::fact::manifest::Manifest;
 use crate::gate::faults::{Faults, error_chain};
 use crate::gate::report::CheckOutcome::Passed;
 use crate::gate::report::{Refusal, Report};

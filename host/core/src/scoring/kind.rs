@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use serde::Serialize;
 
 use crate::domain::accessibility::Language;
-use crate::domain::fact::Manifest;
+use crate::domain::fact::manifest::Manifest;
 use crate::domain::model::{ModelKind, ModelVersion};
 use crate::domain::risk::CutOffs;
 use crate::schema::{Fields, FromFields, Record};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::domain::accessibility::Language;
-use crate::domain::fact::Manifest;
+use crate::domain::fact::manifest::Manifest;
 use crate::domain::model::ModelKind;
 use crate::domain::nudge::{self, Assessment, NudgeType, Request};
 use crate::schema::{Fields, Flat, answer, request};

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use crate::domain::accessibility::Language;
-use crate::domain::fact::{Direction, FACTS, Fact, Manifest, Measure};
+use crate::domain::fact::manifest::Manifest;
+use crate::domain::fact::{Direction, FACTS, Fact, Measure};
 use crate::domain::model::ModelKind;
 use crate::domain::reason::FACTOR_CODES;
 use crate::domain::risk::{self, Assessment, CutOffs, Level, Request};

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::domain::BadAnswer;
-use crate::domain::fact::Manifest;
+use crate::domain::fact::manifest::Manifest;
 use crate::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass, is_semantic_version};
 use crate::domain::risk::Explanation;
 use crate::domain::rules::{Facts, Verdict};

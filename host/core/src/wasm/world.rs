@@ -4,8 +4,7 @@ use wasmtime::Result;
 use wasmtime::component::InstancePre;
 
 use crate::domain::BadAnswer;
-use crate::domain::fact::Manifest;
-use crate::domain::fact::manifest::Claims;
+use crate::domain::fact::manifest::{Claims, Manifest};
 use crate::domain::model::ModelKind;
 use crate::domain::risk::Explanation;
 use crate::domain::rules::{Facts, Verdict};

@@ -5,8 +5,7 @@ use std::iter::zip;
 use wasmtime::component::InstancePre;
 
 use crate::domain::BadAnswer;
-use crate::domain::fact::Manifest;
-use crate::domain::fact::manifest::{ClaimedFact, Claims};
+use crate::domain::fact::manifest::{ClaimedFact, Claims, Manifest};
 use crate::domain::model::ModelKind;
 use crate::domain::risk::{Assessment, CutOffs, Explanation, Request};
 use crate::wasm::export::Export;

@@ -3,8 +3,7 @@
 use wasmtime::component::InstancePre;
 
 use crate::domain::BadAnswer;
-use crate::domain::fact::Manifest;
-use crate::domain::fact::manifest::{ClaimedFact, Claims};
+use crate::domain::fact::manifest::{ClaimedFact, Claims, Manifest};
 use crate::domain::model::ModelKind;
 use crate::domain::rules::requirement::RulesManifest;
 use crate::domain::rules::{Facts, Verdict};
