@@ -115,7 +115,7 @@ create table transfer (
     beneficiary_bank text,
     beneficiary_account_number text,
     -- beneficiary_account_number without spaces and hyphens: what risk history is keyed by.
-    payee_key text,
+    payee_key text collate "C",
     -- Clave de rastreo. Other banks choose those of incoming orders.
     spei_reference text collate "C" constraint transfer_spei_reference_shape check (
         spei_reference ~ '^[A-Z0-9]{1,30}$' or kind = 'received' and spei_reference ~ '^[A-Za-z0-9]{1,30}$'
@@ -135,7 +135,7 @@ create table transfer (
     payer_institution int,
     operating_date date,
     -- Thumbprint of the key that the sender's token was bound to.
-    device text constraint transfer_device check (device is null or kind = 'spei' and char_length(device) = 43),
+    device text collate "C" constraint transfer_device check (device is null or kind = 'spei' and char_length(device) = 43),
     -- The batch that wrote it.
     chain_id uuid not null,
     seq bigint not null,

@@ -22,6 +22,7 @@ async fn a_cleanly_truncated_tail_is_detected(db: PgPool) {
         "create temp table tail as select chain_id, seq from ledger_batch order by seq desc limit 1",
         "create temp table gone as select e.* from entry e join tail using (chain_id, seq)",
         "update account_balance b set posted = posted - g.delta, version = b.version - 1, sent = greatest(0, b.sent - 7),
+                sent_transfers = greatest(0, b.sent_transfers - 1), sent_total = greatest(0, b.sent_total - 7),
                 changed_at = (select max(e.created_at) from entry e
                     where e.account_id = b.account_id and e.stripe = b.stripe and e.version < g.version)
             from gone g where g.account_id = b.account_id and g.stripe = b.stripe",

@@ -155,6 +155,50 @@ export interface RiskRequest {
   geolocation_changed: boolean;
   /** Minutes since the beneficiary was saved, when known. Can only lower the score. An integer of at least 0. */
   beneficiary_saved_minutes?: number | null;
+  /** Transfers that the user sent to others in the last hour, when known. An integer of at least 0. */
+  sent_count_1h?: number | null;
+  /** Their sum. Finite, at least 0, in MXN. */
+  sent_amount_1h?: number | null;
+  /** Transfers that the user sent to others in the last 24 hours, when known. An integer of at least 0. */
+  sent_count_24h?: number | null;
+  /** Their sum. Finite, at least 0, in MXN. */
+  sent_amount_24h?: number | null;
+  /** Transfers that the user sent to others in the last 7 days, when known. An integer of at least 0. */
+  sent_count_7d?: number | null;
+  /** Their sum. Finite, at least 0, in MXN. */
+  sent_amount_7d?: number | null;
+  /** Transfers that the user sent to others in the last 30 days, when known. An integer of at least 0. */
+  sent_count_30d?: number | null;
+  /** Their sum. Finite, at least 0, in MXN. */
+  sent_amount_30d?: number | null;
+  /** Those to this beneficiary's account in the last hour, when known. An integer of at least 0. */
+  to_payee_count_1h?: number | null;
+  /** Their sum. Finite, at least 0, in MXN. */
+  to_payee_amount_1h?: number | null;
+  /** Those to this beneficiary's account in the last 24 hours, when known. An integer of at least 0. */
+  to_payee_count_24h?: number | null;
+  /** Their sum. Finite, at least 0, in MXN. */
+  to_payee_amount_24h?: number | null;
+  /** Those to this beneficiary's account in the last 7 days, when known. An integer of at least 0. */
+  to_payee_count_7d?: number | null;
+  /** Their sum. Finite, at least 0, in MXN. */
+  to_payee_amount_7d?: number | null;
+  /** Those to this beneficiary's account in the last 30 days, when known. An integer of at least 0. */
+  to_payee_count_30d?: number | null;
+  /** Their sum. Finite, at least 0, in MXN. */
+  to_payee_amount_30d?: number | null;
+  /** Beneficiaries that the user saved today and has still, when known. An integer of at least 0. */
+  payees_added_today?: number | null;
+  /** Orders of the user that were refused for good in the last hour, when known. An integer of at least 0. */
+  refusals_1h?: number | null;
+  /** Minutes since the user's limits were changed, when they were. An integer of at least 0. */
+  minutes_since_limits_change?: number | null;
+  /** Those who paid the beneficiary in the last 24 hours, if the account is at this bank. An integer of at least 0. */
+  payee_senders_24h?: number | null;
+  /** What they paid. Finite, at least 0, in MXN. */
+  payee_received_24h?: number | null;
+  /** Minutes from the last time that the beneficiary was paid to when they sent money on, if that was in the last 24 hours. An integer of at least 0. */
+  payee_minutes_to_sending?: number | null;
 }
 
 /** The verdict on a transfer. */

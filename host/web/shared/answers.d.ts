@@ -246,7 +246,7 @@ export interface BulkTransfer {
   toBeneficiaryId: string;
   /** Exact: at most two decimals by value. */
   amount: number;
-  /** Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context. */
+  /** Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context. Does not count with a token that is bound to a key: the bank knows whether anything was sent with that key before. */
   isNewDevice?: boolean | null;
   /** Whether the location differs from the user's usual one. Defaults to true, likewise. */
   geolocationChanged?: boolean | null;
@@ -285,7 +285,7 @@ export interface CaptureRequest {
   concept?: string | null;
   /** Referencia numérica: up to seven digits. An integer from 1 to 9999999. */
   numericReference?: number | null;
-  /** Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context. */
+  /** Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context. Does not count with a token that is bound to a key: the bank knows whether anything was sent with that key before. */
   isNewDevice?: boolean | null;
   /** Whether the location differs from the user's usual one. Defaults to true, likewise. */
   geolocationChanged?: boolean | null;
@@ -387,7 +387,7 @@ export interface CloudEvent {
 export interface ConfirmationRequest {
   /** Of that occurrence. */
   date: string;
-  /** Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context. */
+  /** Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context. Does not count with a token that is bound to a key: the bank knows whether anything was sent with that key before. */
   isNewDevice?: boolean | null;
   /** Whether the location differs from the user's usual one. Defaults to true, likewise. */
   geolocationChanged?: boolean | null;
@@ -680,7 +680,7 @@ export interface HoldRequest {
   toBeneficiaryId: string;
   /** Exact: at most two decimals by value. */
   amount: number;
-  /** Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context. */
+  /** Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context. Does not count with a token that is bound to a key: the bank knows whether anything was sent with that key before. */
   isNewDevice?: boolean | null;
   /** Whether the location differs from the user's usual one. Defaults to true, likewise. */
   geolocationChanged?: boolean | null;
@@ -1102,6 +1102,50 @@ export interface RiskRequest {
   geolocation_changed: boolean;
   /** Minutes since the beneficiary was saved, when known. Can only lower the score. An integer of at least 0. */
   beneficiary_saved_minutes?: number;
+  /** Transfers that the user sent to others in the last hour, when known. An integer of at least 0. */
+  sent_count_1h?: number;
+  /** Their sum. Finite, at least 0, in MXN. */
+  sent_amount_1h?: number;
+  /** Transfers that the user sent to others in the last 24 hours, when known. An integer of at least 0. */
+  sent_count_24h?: number;
+  /** Their sum. Finite, at least 0, in MXN. */
+  sent_amount_24h?: number;
+  /** Transfers that the user sent to others in the last 7 days, when known. An integer of at least 0. */
+  sent_count_7d?: number;
+  /** Their sum. Finite, at least 0, in MXN. */
+  sent_amount_7d?: number;
+  /** Transfers that the user sent to others in the last 30 days, when known. An integer of at least 0. */
+  sent_count_30d?: number;
+  /** Their sum. Finite, at least 0, in MXN. */
+  sent_amount_30d?: number;
+  /** Those to this beneficiary's account in the last hour, when known. An integer of at least 0. */
+  to_payee_count_1h?: number;
+  /** Their sum. Finite, at least 0, in MXN. */
+  to_payee_amount_1h?: number;
+  /** Those to this beneficiary's account in the last 24 hours, when known. An integer of at least 0. */
+  to_payee_count_24h?: number;
+  /** Their sum. Finite, at least 0, in MXN. */
+  to_payee_amount_24h?: number;
+  /** Those to this beneficiary's account in the last 7 days, when known. An integer of at least 0. */
+  to_payee_count_7d?: number;
+  /** Their sum. Finite, at least 0, in MXN. */
+  to_payee_amount_7d?: number;
+  /** Those to this beneficiary's account in the last 30 days, when known. An integer of at least 0. */
+  to_payee_count_30d?: number;
+  /** Their sum. Finite, at least 0, in MXN. */
+  to_payee_amount_30d?: number;
+  /** Beneficiaries that the user saved today and has still, when known. An integer of at least 0. */
+  payees_added_today?: number;
+  /** Orders of the user that were refused for good in the last hour, when known. An integer of at least 0. */
+  refusals_1h?: number;
+  /** Minutes since the user's limits were changed, when they were. An integer of at least 0. */
+  minutes_since_limits_change?: number;
+  /** Those who paid the beneficiary in the last 24 hours, if the account is at this bank. An integer of at least 0. */
+  payee_senders_24h?: number;
+  /** What they paid. Finite, at least 0, in MXN. */
+  payee_received_24h?: number;
+  /** Minutes from the last time that the beneficiary was paid to when they sent money on, if that was in the last 24 hours. An integer of at least 0. */
+  payee_minutes_to_sending?: number;
 }
 
 /** The verdict on a transfer. */
@@ -1255,7 +1299,7 @@ export interface ScheduleRequest {
   toBeneficiaryId: string;
   /** Exact: at most two decimals by value. */
   amount: number;
-  /** Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context. */
+  /** Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context. Does not count with a token that is bound to a key: the bank knows whether anything was sent with that key before. */
   isNewDevice?: boolean | null;
   /** Whether the location differs from the user's usual one. Defaults to true, likewise. */
   geolocationChanged?: boolean | null;
@@ -1521,7 +1565,7 @@ export interface TransferRequest {
   toBeneficiaryId: string;
   /** Exact: at most two decimals by value. */
   amount: number;
-  /** Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context. */
+  /** Whether the device is new or unrecognized. Defaults to true: say the same in a transfer and its risk context. Does not count with a token that is bound to a key: the bank knows whether anything was sent with that key before. */
   isNewDevice?: boolean | null;
   /** Whether the location differs from the user's usual one. Defaults to true, likewise. */
   geolocationChanged?: boolean | null;

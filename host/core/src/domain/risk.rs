@@ -119,7 +119,7 @@ super::text_enum! {
 
 record! {
     /// Where the levels of risk begin.
-    #[derive(serde::Deserialize)]
+    #[derive(crate::schema::Deserialize)]
     pub struct CutOffs {
         /// Lowest score of a `medium` risk: above 0 and below `high_from`.
         pub medium_from: f64 { at_least: 0.0, at_most: 1.0, example: "0.25" },

@@ -24,7 +24,7 @@ pub use literal::parse_uuid;
 pub use literal::{Fault, Literal};
 pub use object::ObjectError;
 pub use record::ToFields;
-pub use serde::Serializer;
+pub use serde::{Deserialize, Serializer};
 pub(crate) use value::write_number;
 pub use value::{Flat, Read, Value, Write, Written};
 

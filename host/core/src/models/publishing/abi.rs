@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn conventions_name_what_glue_calls() {
-        let lines = conventions(Embedded::default_of(ModelKind::Risk).bytes).unwrap().join("\n");
+        let lines = conventions(Embedded::default_of(ModelKind::Risk).bytes).unwrap().join("\n") + "\n";
         for part in
             ["caudal:scoring/risk@1.0.0#assess Func [", "memory Memory \n", "cabi_realloc Func [", "lift memory"]
         {
