@@ -7,9 +7,9 @@ const LIB = new URL("lib/", import.meta.url);
 
 /**
  * Limits of a scorer's JavaScript, with each file gzipped separately as it is sent, and of its core. Half a second on a slow
- * telephone connection; contract 2, with its catalogue of facts, took the largest scorer over 23 KiB.
+ * telephone connection; contract 2, with a catalogue of 32 facts, took the largest scorer over 24 KiB.
  */
-const JS_BYTES_MAX = 24 << 10;
+const JS_BYTES_MAX = 25 << 10;
 const CORE_BYTES_MAX = 24 << 10;
 
 /** Modules for one thing that few pages do. */
