@@ -31,7 +31,11 @@ use Proof::{Ignores, Reads};
 pub const GRANTS: &[(&str, &str, Proof)] = &[
     // Money: only what the ledger's statement changes of a row that is there.
     ("account", "insert", Reads),
-    ("account_balance", "insert, update (posted, version, changed_at, sent_day, sent, held, frozen, moment)", Reads),
+    (
+        "account_balance",
+        "insert, update (posted, version, changed_at, sent_day, sent, sent_transfers, sent_total, held, frozen, moment)",
+        Reads,
+    ),
     ("account_event", "insert", Reads),
     ("approval", "insert, update (verdict, decided_by, decided_issuer, decided_at, executed_at, claimed_until)", Reads),
     ("app_user", "insert, update (per_transfer_limit, per_day_limit, limits_seal, version, holder_name)", Reads),
