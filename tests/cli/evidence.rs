@@ -15,7 +15,8 @@ pub(crate) const LOSE_THE_LAST_BATCH: &str =
      update account_balance b set posted = posted - e.delta, version = b.version - 1, changed_at = (
          select max(o.created_at) from entry o where o.account_id = b.account_id and o.stripe = b.stripe
              and o.version < e.version
-     ), sent = greatest(0, b.sent - 100)
+     ), sent = greatest(0, b.sent - 100), sent_transfers = greatest(0, b.sent_transfers - 1),
+        sent_total = greatest(0, b.sent_total - 100)
          from entry e join tail using (chain_id, seq) where e.account_id = b.account_id and e.stripe = b.stripe;
      update payee_total p set transfers = p.transfers - 1, amount = p.amount - t.amount
          from transfer t join tail using (chain_id, seq) where (p.owner, p.payee_key) = (t.owner, t.payee_key);
