@@ -77,7 +77,7 @@ async fn every_version_is_judged_by_those_of_the_deployment(db: PgPool) {
     serving(&ops, "risk", 1, &champion).await;
     assert_eq!(verdict(&ask().await), (score, "high", &*champion));
     assert_eq!(verdict(&of_order().await), (of_ana, "high", &*champion));
-    refused(&app, send(&ana, (&from, &to), 100.0, true, None), 400, REQUIRED, None).await;
+    send(&ana, (&from, &to), 100.0, true, None).await.assert_problem(400, REQUIRED, None);
     // And low below it.
     let least = score.max(of_ana).next_up();
     put(&ops, 1, &champion, &cut_offs(least, 1.0)).await.assert_status(200);

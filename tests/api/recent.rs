@@ -111,7 +111,10 @@ async fn new_payees_refusals_and_new_limits_are_noticed(db: PgPool) {
     };
     assert_eq!(facts().await, [json!(1), json!(0), Value::Null]);
     ana.save_payee("Zoe", "646180110400000012").await;
-    operator.put("/admin/users/ana/limits", json!({"perTransfer": 5_000.0})).await.assert_status(200);
+    operator
+        .put("/admin/users/ana/limits", json!({"perTransfer": 5_000.0, "reason": "asked for"}))
+        .await
+        .assert_status(200);
     app.clock.advance(Duration::minutes(7));
     let keyed = ana.with("idempotency-key", "1");
     keyed.transfer(&from, &to, "5000.01").await.assert_problem(400, "limit-exceeded", None);

@@ -125,7 +125,8 @@ async fn saving_a_payee_earns_trust_with_time_and_not_by_saving_it_again(db: PgP
     ana.delete(&format!("/api/ledger/beneficiaries/{to}")).await.assert_status(204);
     refused(&app, ana.get(&path(&from, &to, rest)), 400, "beneficiary-not-found", Some("toBeneficiaryId")).await;
     let again = ana.save_payee("Someone else", "0121 8000 4643 0512 49").await;
-    assert_eq!(context(&ana, &from, &again, rest).await, fresh);
+    let again = context(&ana, &from, &again, rest).await;
+    assert_eq!((specified(&again), &again["assessment"]), (specified(&fresh), &fresh["assessment"]));
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
