@@ -96,6 +96,7 @@ async fn a_model_learns_what_a_payee_of_this_bank_does_with_the_money_and_the_se
     context(&ana, from, to).await;
     assert_eq!(of(&asked(&app).await), [json!(0), json!(0.0), Value::Null], "a day later");
     let elsewhere = ana.save_payee("Eva", PAYEE_CLABE).await;
+    app.clock.advance(Duration::SECOND);
     context(&ana, from, &elsewhere).await;
     assert_eq!(of(&asked(&app).await), [Value::Null, Value::Null, Value::Null], "not at this bank");
 }
