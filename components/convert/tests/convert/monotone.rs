@@ -87,9 +87,9 @@ fn a_tree_is_refused_exactly_if_it_is_not_monotone() {
                 .collect::<Vec<_>>()
         };
         let hour = number("hour_of_day = ").first().copied().unwrap_or(Some(0.0));
-        let (amounts, gives) = (number(" amount = "), number(" gives "));
-        assert!(amounts[0] < amounts[1] && gives[0] > gives[1], "{error}");
-        assert_eq!([0, 1].map(|at| Some(tree.predict([amounts[at], hour]))), [gives[0], gives[1]], "{json}: {error}");
+        let (amounts, leaves) = (number(" amount = "), [number("tree is ")[0], number(" and ")[0]]);
+        assert!(amounts[0] < amounts[1] && leaves[0] > leaves[1], "{error}");
+        assert_eq!([0, 1].map(|at| Some(tree.predict([amounts[at], hour]))), leaves, "{json}: {error}");
     }
     assert!((TREES / 10..TREES * 9 / 10).contains(&monotone), "{monotone} of {TREES} are monotone");
 }
