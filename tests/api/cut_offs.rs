@@ -188,7 +188,7 @@ async fn numbers_that_leave_out_a_level_are_refused(db: PgPool) {
     refused(&app, others, 422, "validation-failed", Some("cut_offs")).await;
 }
 
-/// Whoever moves them decides whose transfers are held up.
+/// Cut-offs decide which transfers are held up, as a champion does.
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn others_take_two_who_see_both_and_a_record_of_their_own(db: PgPool) {
     let app = approvals::app(db).await;

@@ -123,3 +123,21 @@ async fn new_payees_refusals_and_new_limits_are_noticed(db: PgPool) {
     app.clock.advance(Duration::DAY);
     assert_eq!(facts().await, [json!(0), json!(0), json!(7 + 24 * 60)]);
 }
+
+/// Reading everything that a business sends to one payee would take longer than scoring it.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_goes_to_one_payee_is_counted_up_to_a_limit(db: PgPool) {
+    const ROWS_MAX: usize = 2_000;
+    let app = app(db).await;
+    let ana = app.user("ana");
+    let (from, to) = ana.account_and_payee().await;
+    for bulk in 0..=ROWS_MAX / 500 {
+        let transfer = |at| json!({"idempotencyKey": format!("{bulk}-{at}"), "fromAccountId": from, "toBeneficiaryId": to, "amount": 0.01});
+        let transfers: Vec<_> = (0..500).map(transfer).collect();
+        ana.post("/api/ledger/transactions/bulk", json!({"transfers": transfers})).await.assert_status(200);
+    }
+    let facts = context(&ana, &from, &to).await;
+    let counts = ["to_payee_count_30d", "sent_count_30d"].map(|name| facts[name].as_u64().unwrap());
+    assert_eq!(counts, [ROWS_MAX as u64, (ROWS_MAX + 500) as u64]);
+    assert_eq!(facts["to_payee_amount_30d"], 20.0);
+}

@@ -144,7 +144,7 @@ fn a_model_of_contract_2_is_held_to_what_it_says_and_to_the_catalogue() {
         ("index", "answers", "a reason is not in the manifest"),
         ("infinite", "answers", "the predictor is not a finite number"),
         ("sum", "explained", "add up to the predictor within 2^-20: 115 of 115"),
-        ("falls", "monotone", "and with is_new_beneficiary = 1 only 0"),
+        ("falls", "monotone", "and with is_new_beneficiary = 1 only 0. Train with monotone constraints"),
     ] {
         let (check, detail) = refusal(behaviour, &hostile_risk_2(behaviour));
         assert!(check == name && detail.contains(reason), "{behaviour}: {check}: {detail}");

@@ -147,7 +147,7 @@ test("no warning is red for what everybody does at some time, or beside a confir
   assert.deepEqual(told(3), ["NEW_BENEFICIARY", "NEW_DEVICE"]);
 });
 
-test("a model's own reasons are told in the bank's words, and a medium risk is never met without any", () => {
+test("a model's own reasons appear in the bank's words, and a medium risk always has a reason", () => {
   const facts = {
     amount: 900,
     avg_transaction_amount: 1_000,

@@ -248,8 +248,8 @@ pub struct CutOffOptions {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Champion, canary and shadows stay and are compared anew; a running rollout ends, and its canary stays as \
-                        it is. A later deployment or rollback keeps the cut-offs, unless `deploy` states others."
+    after_help = "The champion, canary and shadows stay, and comparisons start over. A running rollout ends; its canary \
+                        keeps its share. A later deployment or rollback keeps the cut-offs, unless `deploy` states others."
 )]
 pub struct SetCutOffs {
     /// A kind: only risk has levels

@@ -69,21 +69,6 @@ impl FromRequestParts<App> for User {
     }
 }
 
-/// Thumbprint of the key that the user's token is bound to, if it is. Comes after the [`User`]: a proof counts once.
-pub(crate) struct Device(pub(crate) Option<String>);
-
-impl FromRequestParts<App> for Device {
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        let claims = match parts.extensions.get::<Arc<Claims>>() {
-            Some(claims) => Arc::clone(claims),
-            None => authenticate(parts, app).await?,
-        };
-        Ok(Self(claims.key.clone()))
-    }
-}
-
 /// Operators, by the scopes of their tokens.
 macro_rules! operators {
     ($($operator:ty),+) => {$(

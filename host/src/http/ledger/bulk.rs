@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::future::poll_fn;
 use std::mem;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -17,12 +18,12 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::User;
+use crate::auth::claims::Claims;
 use crate::db::beneficiaries;
 use crate::domain::account_number::normalise;
 use crate::domain::money::Money;
 use crate::domain::risk::Enforcement;
 use crate::domain::transfer::Transfer;
-use crate::http::auth::Device;
 use crate::http::error::Error;
 use crate::http::extract::{KEY_LENGTH_MAX, LedgerBody};
 use crate::http::ledger::transactions::{SendRequest, TransactionJson};
@@ -96,7 +97,7 @@ answer! {
 pub(crate) async fn create_transactions(
     State(app): State<App>,
     User(owner): User,
-    Device(device): Device,
+    Extension(claims): Extension<Arc<Claims>>,
     Extension(RequestId(request_id)): Extension<RequestId>,
     LedgerBody(mut fields): LedgerBody<BODY_BYTES_MAX>,
 ) -> Result<Json<BulkJson>, Error> {
@@ -111,7 +112,7 @@ pub(crate) async fn create_transactions(
     app.rates.count_more(&owner, transfers.len().saturating_sub(1))?;
     let keys: Vec<_> = transfers.iter().map(|it| it.idempotency_key.clone()).collect();
     let drafts = transfers.into_iter().map(|BulkTransferRequest { idempotency_key, transfer: Flat(transfer) }| {
-        transfer.draft(Some(idempotency_key), device.clone())
+        transfer.draft(Some(idempotency_key), claims.key.clone())
     });
     let drafts: Vec<_> = drafts.collect();
     let sent_before = sent_before(&app, &owner, &drafts).await?;

@@ -1,14 +1,17 @@
 //! `/api/ledger/holds`: money set aside for a payee, then captured as a transfer or released.
 
-use axum::Json;
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use axum::{Extension, Json};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::User;
+use crate::auth::claims::Claims;
 use crate::db::connections::{AcquireError, Connection};
 use crate::db::holds::{self as table, StoredHold};
 use crate::db::{Position, transfers};
@@ -17,7 +20,6 @@ use crate::domain::money::Money;
 use crate::domain::order::{Circumstances, Payment, TransferRequest};
 use crate::domain::remittance::Remittance;
 use crate::domain::transfer::Transfer;
-use crate::http::auth::Device;
 use crate::http::error::Error;
 use crate::http::extract::{IdempotencyKey, LedgerBody, Page, PathId, Place};
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
@@ -144,7 +146,7 @@ async fn find(
 pub(crate) async fn create_hold(
     State(app): State<App>,
     User(owner): User,
-    Device(device): Device,
+    Extension(claims): Extension<Arc<Claims>>,
     key: Result<IdempotencyKey, Error>,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
@@ -154,7 +156,9 @@ pub(crate) async fn create_hold(
     let lifetime = expires_in_seconds.map_or(LIFETIME_DEFAULT, |seconds| Duration::seconds(seconds.into()));
     let request = TransferRequest { payment, circumstances, remittance: Flat(Remittance::NONE) };
     let Flat(AcknowledgmentRequest { acknowledgment_token }) = acknowledgment;
-    let order = Draft { key, request, acknowledgment_token, hold_id: None, device }.order(&app, &owner).await?;
+    let order = Draft { key, request, acknowledgment_token, hold_id: None, device: claims.key.clone() }
+        .order(&app, &owner)
+        .await?;
     let answer = match orders::submit(&app, Command::Hold(PlaceHold { order, lifetime })).await? {
         Outcome::Held { hold, replayed } => Answer { result: Ok(with_transfer(&app, &owner, hold).await?), replayed },
         other => Answer::not_made(other),
@@ -180,7 +184,7 @@ async fn with_transfer(app: &App, owner: &str, hold: Hold) -> Result<HoldJson, E
 pub(crate) async fn capture_hold(
     State(app): State<App>,
     User(owner): User,
-    Device(device): Device,
+    Extension(claims): Extension<Arc<Claims>>,
     id: Result<PathId, Error>,
     key: Result<IdempotencyKey, Error>,
     LedgerBody(mut fields): LedgerBody,
@@ -195,7 +199,7 @@ pub(crate) async fn capture_hold(
     let asked = remittance.0.clone().normalized();
     let request = TransferRequest { payment: Flat(payment), circumstances, remittance };
     let Flat(AcknowledgmentRequest { acknowledgment_token }) = acknowledgment;
-    let draft = Draft { key, request, acknowledgment_token, hold_id: Some(id), device };
+    let draft = Draft { key, request, acknowledgment_token, hold_id: Some(id), device: claims.key.clone() };
     let mut answer = orders::send(&app, &owner, draft).await;
     // A hold is captured once, so without a key the hold itself identifies a retry.
     let is_captured =

@@ -1,17 +1,19 @@
 //! `/api/ledger/risk-context`: the risk of a transfer, scored from the sender's history.
 
-use axum::Json;
+use std::sync::Arc;
+
 use axum::extract::State;
+use axum::{Extension, Json};
 use time::OffsetDateTime;
 
 use crate::app::App;
 use crate::auth::User;
+use crate::auth::claims::Claims;
 use crate::domain::money::Money;
 use crate::domain::order::{Circumstances, Payment};
 use crate::domain::risk::{self, Enforcement};
 use crate::enforcement::acknowledgment::Subject;
 use crate::enforcement::assessment::Assessor;
-use crate::http::auth::Device;
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
@@ -54,7 +56,7 @@ fn told(request: risk::Request) -> risk::Request {
 pub(crate) async fn get_risk_context(
     State(app): State<App>,
     User(owner): User,
-    Device(device): Device,
+    Extension(claims): Extension<Arc<Claims>>,
     Parameters(mut fields): Parameters,
 ) -> Result<Json<RiskContextJson>, Error> {
     let RiskContextQuery { payment: Flat(payment), hour_of_day, circumstances: Flat(circumstances) } = fields.read();
@@ -65,7 +67,7 @@ pub(crate) async fn get_risk_context(
     let circumstances = circumstances_of(&circumstances, hour_of_day, Money::ZERO);
     let are_orders_scored = app.settings.risk_enforcement != Enforcement::Off;
     // A query costs its sender nothing, so where orders are scored only they are evidence.
-    let assessor = Assessor { is_evidence: !are_orders_scored, ..assessor(&app, device.as_deref(), false) };
+    let assessor = Assessor { is_evidence: !are_orders_scored, ..assessor(&app, claims.key.as_deref(), false) };
     let (request, assessment) = assessor.assess(&subject, circumstances).await?;
     let token = are_orders_scored.then(|| {
         let (transfer_id, now) = (app.clock.new_id(), app.clock.now());

@@ -1,19 +1,21 @@
 //! `/api/ledger/transactions`
 
-use axum::Json;
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::User;
+use crate::auth::claims::Claims;
 use crate::db::Position;
 use crate::db::transfers as table;
 use crate::domain::money::Money;
 use crate::domain::order::TransferRequest;
 use crate::domain::transfer::{Status, Transfer};
-use crate::http::auth::Device;
 use crate::http::error::Error;
 use crate::http::extract::{IdempotencyKey, LedgerBody, Page, PathId, Place};
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
@@ -36,7 +38,7 @@ impl SendRequest {
     pub(crate) fn draft(self, key: Option<String>, device: Option<String>) -> Draft {
         let Self { transfer: Flat(request), acknowledgment: Flat(acknowledgment) } = self;
         let AcknowledgmentRequest { acknowledgment_token } = acknowledgment;
-        Draft { key, request, acknowledgment_token, hold_id: None, device }
+        Draft { key, request, acknowledgment_token, hold_id: None, device: claims.key.clone() }
     }
 }
 
@@ -130,13 +132,13 @@ pub(crate) async fn get_transaction(
 pub(crate) async fn create_transaction(
     State(app): State<App>,
     User(owner): User,
-    Device(device): Device,
+    Extension(claims): Extension<Arc<Claims>>,
     key: Result<IdempotencyKey, Error>,
     LedgerBody(mut fields): LedgerBody,
 ) -> Result<Response, Error> {
     let request: SendRequest = fields.read();
     fields.finish()?;
     let IdempotencyKey(key) = key?;
-    let answer = orders::send(&app, &owner, request.draft(key, device)).await;
+    let answer = orders::send(&app, &owner, request.draft(key, claims.key.clone())).await;
     Ok(respond(answer, |transfer| Json(TransactionJson::from(transfer)).into_response()))
 }
