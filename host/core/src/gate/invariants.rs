@@ -1,14 +1,15 @@
 //! Invariants over random requests: every answer is usable, and no score falls when a request gets worse.
 //! This finds faults that affect one input in a thousand, which golden cases miss.
 
-use std::fmt::Debug;
-
 use crate::domain::fact::manifest::Manifest;
 use crate::gate::faults::{Faults, error_chain};
 use crate::gate::report::CheckOutcome::Passed;
 use crate::gate::report::{Refusal, Report};
 use crate::scoring::{Kind, Random, Scorer};
 use crate::wasm::ScoreError;
+
+/// Of a request with many facts: the scores and the advice have to fit into the same refusal.
+const REQUEST_CHARS_MAX: usize = 400;
 
 /// Random requests, with some 15,000 worsened variants for risk. A fault that lowers one answer in a thousand then
 /// shows in a dozen pairs, so the probability of missing it is below 1 in 100,000.
@@ -45,7 +46,7 @@ pub(super) fn check<K: Kind>(scorer: &Scorer<K>, report: &mut Report) -> Result<
             };
             match worse {
                 None => before = score.map(|score| (request, score)),
-                Some(change) => note_fall(change, before, (score, tolerance), &mut falls),
+                Some(change) => note_fall::<K>((change, manifest), before, (score, tolerance), &mut falls),
             }
         }
     }
@@ -88,11 +89,19 @@ pub(super) fn random_requests<K: Kind>(
 }
 
 /// Quotes the first pair only, because it is long.
-fn note_fall<R: Debug>(change: &str, was: Option<(&R, f64)>, (is, tolerance): (Option<f64>, f64), falls: &mut Faults) {
+fn note_fall<K: Kind>(
+    (change, manifest): (&str, Option<&Manifest>),
+    was: Option<(&K::Request, f64)>,
+    (is, tolerance): (Option<f64>, f64),
+    falls: &mut Faults,
+) {
     if let (Some((request, was)), Some(is)) = (was, is)
         && is < was - tolerance
     {
-        falls.add_brief(|| format!("{request:?} scores {was}, and with {change} only {is}"));
+        falls.add_brief(|| {
+            let request: String = K::shown(request, manifest).chars().take(REQUEST_CHARS_MAX).collect();
+            format!("{request} scores {was}, and with {change} only {is}")
+        });
     }
 }
 

@@ -92,6 +92,11 @@ pub trait Kind: Send + Sync + Sized + 'static {
         None
     }
 
+    /// What a component with this manifest gets of a request, for people.
+    fn shown(request: &Self::Request, _: Option<&Manifest>) -> String {
+        format!("{request:?}")
+    }
+
     /// Variants of the request, each made worse in one named way, for a component with this manifest. The score must not
     /// fall.
     fn worsened(_: &Self::Request, _: Option<&Manifest>, _: &mut Random) -> Vec<(String, Self::Request)> {

@@ -89,7 +89,7 @@ impl Kind for Risk {
     }
 
     fn worsened(request: &Request, manifest: Option<&Manifest>, random: &mut Random) -> Vec<(String, Request)> {
-        let mut worse = |fact: &&'static Fact| {
+        let mut worse = |fact: &'static Fact| {
             let value = fact.given(request)?;
             let value = match (fact.direction, fact.measure) {
                 (Direction::Free, _) => return None,
@@ -100,15 +100,18 @@ impl Kind for Risk {
             };
             Some((format!("{} = {value}", fact.name), fact.with(request, Some(value))))
         };
-        match manifest {
-            Some(manifest) => manifest.facts.iter().filter_map(worse).collect(),
-            None => {
-                let mut all: Vec<_> = FACTS.iter().filter_map(|fact| worse(&fact)).collect();
-                let unknown = Request { beneficiary_saved_minutes: None, ..request.clone() };
-                all.push(("an unknown age of the beneficiary".to_owned(), unknown));
-                all
-            }
+        let mut all: Vec<_> = Manifest::facts_of(manifest).into_iter().filter_map(&mut worse).collect();
+        if manifest.is_none() {
+            let unknown = Request { beneficiary_saved_minutes: None, ..request.clone() };
+            all.push(("an unknown age of the beneficiary".to_owned(), unknown));
         }
+        all
+    }
+
+    fn shown(request: &Request, manifest: Option<&Manifest>) -> String {
+        let facts = Manifest::facts_of(manifest).into_iter();
+        let known = facts.filter_map(|fact| Some(format!("{} = {}", fact.name, fact.given(request)?)));
+        known.collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -38,7 +38,7 @@ impl SendRequest {
     pub(crate) fn draft(self, key: Option<String>, device: Option<String>) -> Draft {
         let Self { transfer: Flat(request), acknowledgment: Flat(acknowledgment) } = self;
         let AcknowledgmentRequest { acknowledgment_token } = acknowledgment;
-        Draft { key, request, acknowledgment_token, hold_id: None, device: claims.key.clone() }
+        Draft { key, request, acknowledgment_token, hold_id: None, device }
     }
 }
 

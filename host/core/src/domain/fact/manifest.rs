@@ -7,6 +7,9 @@ use crate::domain::risk::Request;
 /// Names in one list of a component. Twice what a catalogue has is more than any component needs.
 pub(crate) const NAMES_MAX: usize = 64;
 
+/// Facts of the specification, which come first in the catalogue. Contract 1 has no others.
+const SPECIFIED: usize = 10;
+
 /// What a component says of itself, in its own names.
 #[derive(Default)]
 pub struct Claims {
@@ -75,6 +78,11 @@ impl Manifest {
         })
     }
 
+    /// The facts that a component gets, which has no manifest in contract 1.
+    pub(crate) fn facts_of(manifest: Option<&Self>) -> Vec<&'static Fact> {
+        manifest.map_or_else(|| FACTS.iter().take(SPECIFIED).collect(), |manifest| manifest.facts.clone())
+    }
+
     /// The values of its facts.
     pub(crate) fn values(&self, request: &Request) -> Vec<Option<f64>> {
         self.facts.iter().map(|fact| fact.value(request)).collect()
@@ -132,6 +140,12 @@ fn cut(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn contract_1_has_the_facts_of_the_specification() {
+        let names: Vec<_> = Manifest::facts_of(None).iter().map(|fact| fact.name).collect();
+        assert_eq!((names[0], names[9], names.len()), ("amount", "beneficiary_saved_minutes", 10));
+    }
 
     #[test]
     fn what_this_host_does_not_have_is_refused_by_name() {
