@@ -25,8 +25,10 @@ analyze planned, sender;
 insert into app_user (owner, created_at) select owner, opened from sender;
 insert into beneficiary (beneficiary_id, owner, name, bank_name, account_number, created_at)
     select account_id, owner, 'Luis', 'BBVA', 'P0', opened from sender;
-insert into account (account_id, kind, owner, account_number, number_key, account_type, currency, created_at)
-    select account_id, 'customer', owner, 'N' || u, 'N' || u, 'checking', 'MXN', opened from sender;
+insert into account (
+    account_id, kind, owner, account_number, number_key, account_type, currency, chain_id, seq, created_at
+)
+    select account_id, 'customer', owner, 'N' || u, 'N' || u, 'checking', 'MXN', opening_id, 0, opened from sender;
 insert into account_balance (account_id, stripe, posted, floor, version, changed_at, sent_transfers, sent_total)
     select account_id, 0, 0, 0, count + 1, last, count, 100 * count from sender
     union all
