@@ -113,7 +113,7 @@ fn a_misbehaving_model_is_refused_with_a_reason() {
         ("invalid", "answers", "the model refused amount: unlucky"),
         ("count", "repeats", "114 of 115"),
         ("falling", "order", "3 of 115"),
-        ("falls-rarely", "monotone", ": Request { amount: "),
+        ("falls-rarely", "monotone", ": amount = "),
         ("nan-rarely", "random", "the score is not a number from 0 to 1"),
         ("trap-rarely", "random", "the model trapped"),
     ] {
