@@ -1,5 +1,6 @@
 //! A real host: `caudal serve` on a given database.
 
+use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
@@ -42,13 +43,25 @@ impl Host {
         host
     }
 
+    /// Of another build.
+    pub(crate) fn start_program(program: &str, database: &Database) -> Self {
+        let data = format!("/tmp/caudal-bench.{}.program", std::process::id());
+        let mut host = Self::spawn(command_of(program.as_ref(), &data, database), &data, &[]);
+        host.is_temporary = true;
+        host
+    }
+
     /// With a data folder that stays.
     pub(crate) fn start_in(database: &Database, data: &str) -> Self {
         Self::start_with_data(database, data, &[])
     }
 
     fn start_with_data(database: &Database, data: &str, arguments: &[&str]) -> Self {
-        let mut child = command(data, database).args(ARGUMENTS).args(arguments).stdout(Stdio::piped()).spawn().unwrap();
+        Self::spawn(command(data, database), data, arguments)
+    }
+
+    fn spawn(mut command: Command, data: &str, arguments: &[&str]) -> Self {
+        let mut child = command.args(ARGUMENTS).args(arguments).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
         let mut after = |title: &str| {
             let line = lines.find(|line| line.contains(title)).unwrap();
@@ -127,7 +140,11 @@ impl Drop for Host {
 }
 
 fn command(data: &str, database: &Database) -> Command {
-    let mut command = Command::new(std::env::args_os().nth(1).unwrap());
+    command_of(&std::env::args_os().nth(1).unwrap(), data, database)
+}
+
+fn command_of(program: &OsStr, data: &str, database: &Database) -> Command {
+    let mut command = Command::new(program);
     command.args(["--data-dir", data, "--database-url", &database.url()]);
     command.env("CAUDAL_LEDGER_KEY", LEDGER_KEY).env("CAUDAL_LOG", "info");
     command

@@ -28,10 +28,12 @@
 //! | [`scale`] | scores and transfers beside many accounts, limits, connections and streams |
 //! | [`streams`] | opening event streams beside a million transfers |
 //! | [`memory`] | a host's memory over a million transfers |
+//! | [`before`] | the same as an earlier build; only if it is named |
 #![expect(clippy::print_stdout, reason = "says where the report is")]
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot continue should fail")]
 
 mod backtest;
+mod before;
 mod calls;
 mod client;
 mod database;
@@ -121,8 +123,8 @@ impl Settings {
     fn read() -> Self {
         let sections: String = variable("CAUDAL_BENCH", SECTIONS.join(","));
         let sections: Vec<String> = sections.split(',').map(|it| it.trim().to_owned()).collect();
-        let unknown = sections.iter().find(|it| !SECTIONS.contains(&it.as_str()));
-        assert_eq!(unknown, None, "CAUDAL_BENCH names sections: {}", SECTIONS.join(","));
+        let unknown = sections.iter().find(|it| *it != "before" && !SECTIONS.contains(&it.as_str()));
+        assert_eq!(unknown, None, "CAUDAL_BENCH names sections: {}, before", SECTIONS.join(","));
         Self {
             sections,
             time: Duration::from_secs(variable("CAUDAL_BENCH_SECONDS", 10)),
@@ -176,6 +178,7 @@ async fn run(url: &str, settings: &Settings) {
             "growth" => growth::run(&server, settings).await,
             "scale" => scale::run(&server).await,
             "streams" => streams::run(&server, settings).await,
+            "before" => before::run(&server, settings).await,
             _ => memory::run(&server, settings).await,
         }
     }
