@@ -8,7 +8,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use caudal::domain::reason;
+use caudal::domain::fact::FACTS;
+use caudal::domain::fact::explanation::FEATURES;
+use caudal::domain::reason::{self, Words};
 use caudal::http::operation::Api;
 use caudal::http::{ASSIST, LEDGER, error, openapi, types};
 use caudal::models::publishing::package;
@@ -88,13 +90,26 @@ fn the_types_of_the_pages_are_those_of_the_declarations() {
 
 #[test]
 fn the_page_says_of_reasons_what_the_host_says() {
-    let words = reason::words();
-    let line = |(code, it): (&&str, &reason::Words)| {
-        format!("  {code}: {{\n    es: {:?},\n    en: {:?},\n  }},\n", it.es, it.en)
-    };
-    let lines: String = words.iter().map(line).collect();
+    let lines: String = reason::words().iter().map(|(code, words)| line(code, words)).collect();
     let about = "// What codes of factors and reasons say; generated from the host's declarations.\n";
     assert_committed("host/web/bank/reason-words.js", &format!("{about}\nexport default {{\n{lines}}};\n"));
+}
+
+#[test]
+fn the_page_calls_facts_what_the_host_calls_them() {
+    let facts: String = FACTS.iter().map(|fact| line(fact.name, &fact.words)).collect();
+    let features: String = FEATURES.iter().map(|(feature, fact)| format!("  {feature}: {fact:?},\n")).collect();
+    let about = "// What customers know facts as; generated from the host's declarations.\n";
+    let features_about = "/** The facts that features of contract 1 are made of. */";
+    let text = format!(
+        "{about}\nexport const FACTS = {{\n{facts}}};\n\n{features_about}\nexport const FEATURES = {{\n{features}}};\n"
+    );
+    assert_committed("host/web/bank/fact-words.js", &text);
+}
+
+/// A line of a table of words.
+fn line(name: &str, words: &Words) -> String {
+    format!("  {name}: {{\n    es: {:?},\n    en: {:?},\n  }},\n", words.es, words.en)
 }
 
 #[test]

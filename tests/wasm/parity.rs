@@ -3,6 +3,7 @@
 
 mod requests;
 
+use caudal::domain::fact::explanation::FEATURES;
 use caudal::domain::money::Money;
 use caudal::domain::transfer::{RailEvent, Status};
 use caudal::domain::{accessibility as a11y, nudge, profile, risk, rules};
@@ -65,6 +66,12 @@ fn risk_by_component(request: &risk::Request) -> Outcome<RiskBits> {
         let contributions = explained.contributions.into_iter().map(f64::to_bits).collect();
         (answer.level.to_string(), answer.score.to_bits(), explained.base.to_bits(), contributions, answer.factors)
     })
+}
+
+#[test]
+fn the_host_knows_of_which_fact_each_feature_is_made() {
+    let features = native::risk::features::FEATURES.map(|it| it.name);
+    assert_eq!(features, FEATURES.map(|(feature, _)| feature));
 }
 
 fn risk_by_native(request: &risk::Request) -> Outcome<RiskBits> {

@@ -3,8 +3,10 @@
 //! A component names the facts it needs when it is loaded, and gets their values by position. What the gate tries at random,
 //! where a score may only rise, and what is watched for drift follow from the rows as well.
 
+pub mod explanation;
 pub mod manifest;
 
+use super::reason::Words;
 use super::risk::Request;
 use crate::schema::Record as _;
 
@@ -74,6 +76,8 @@ pub struct Fact {
     pub measure: Measure,
     pub direction: Direction,
     pub source: Source,
+    /// What customers know it as, whatever its value: a part of a sentence.
+    pub words: Words,
     /// Whether it is known for every transfer.
     pub is_always_known: bool,
     get: fn(&Request) -> Option<f64>,
@@ -81,12 +85,13 @@ pub struct Fact {
 }
 
 macro_rules! facts {
-    ($($name:ident: $measure:ident, $direction:ident, $source:ident;)+) => {
+    ($($name:ident: $measure:ident, $direction:ident, $source:ident, $es:literal, $en:literal;)+) => {
         pub static FACTS: &[Fact] = &[$(Fact {
             name: stringify!($name),
             measure: Measure::$measure,
             direction: Direction::$direction,
             source: Source::$source,
+            words: Words { es: $es, en: $en },
             is_always_known: is_always_known(|request| request.$name),
             get: |request| request.$name.number(),
             set: |request, value| request.$name = Number::of(value),
@@ -95,38 +100,60 @@ macro_rules! facts {
 }
 
 facts! {
-    amount: Money, Rises, Observed;
-    is_new_beneficiary: Flag, Rises, Observed;
-    hour_of_day: Hour, Free, Claimed;
-    num_past_transactions: Count, Free, Observed;
-    avg_transaction_amount: Money, Free, Observed;
-    max_transaction_amount: Money, Free, Observed;
-    num_transactions_to_beneficiary: Count, Falls, Observed;
-    is_new_device: Flag, Rises, Claimed;
-    geolocation_changed: Flag, Rises, Claimed;
-    beneficiary_saved_minutes: Minutes, Falls, Observed;
-    sent_count_1h: Count, Free, Observed;
-    sent_amount_1h: Money, Free, Observed;
-    sent_count_24h: Count, Free, Observed;
-    sent_amount_24h: Money, Free, Observed;
-    sent_count_7d: Count, Free, Observed;
-    sent_amount_7d: Money, Free, Observed;
-    sent_count_30d: Count, Free, Observed;
-    sent_amount_30d: Money, Free, Observed;
-    to_payee_count_1h: Count, Free, Observed;
-    to_payee_amount_1h: Money, Free, Observed;
-    to_payee_count_24h: Count, Free, Observed;
-    to_payee_amount_24h: Money, Free, Observed;
-    to_payee_count_7d: Count, Free, Observed;
-    to_payee_amount_7d: Money, Free, Observed;
-    to_payee_count_30d: Count, Free, Observed;
-    to_payee_amount_30d: Money, Free, Observed;
-    payees_added_today: Count, Rises, Observed;
-    refusals_1h: Count, Rises, Observed;
-    minutes_since_limits_change: Minutes, Falls, Observed;
-    payee_senders_24h: Count, Rises, Observed;
-    payee_received_24h: Money, Rises, Observed;
-    payee_minutes_to_sending: Minutes, Falls, Observed;
+    amount: Money, Rises, Observed, "el monto", "the amount";
+    is_new_beneficiary: Flag, Rises, Observed, "si el beneficiario es nuevo", "whether the payee is new";
+    hour_of_day: Hour, Free, Claimed, "la hora", "the time of day";
+    num_past_transactions: Count, Free, Observed,
+        "cuántas transferencias has hecho", "how many transfers you have made";
+    avg_transaction_amount: Money, Free, Observed, "lo que sueles enviar", "what you usually send";
+    max_transaction_amount: Money, Free, Observed, "lo más que has enviado", "the most that you have sent";
+    num_transactions_to_beneficiary: Count, Falls, Observed,
+        "cuántas veces le has enviado al beneficiario", "how often you have sent to the payee";
+    is_new_device: Flag, Rises, Claimed, "si el dispositivo es nuevo", "whether the device is new";
+    geolocation_changed: Flag, Rises, Claimed, "si estás donde sueles estar", "whether you are where you usually are";
+    beneficiary_saved_minutes: Minutes, Falls, Observed, "cuándo guardaste al beneficiario", "when you saved the payee";
+    sent_count_1h: Count, Free, Observed,
+        "cuántas transferencias hiciste en la última hora", "how many transfers you made in the last hour";
+    sent_amount_1h: Money, Free, Observed, "cuánto enviaste en la última hora", "how much you sent in the last hour";
+    sent_count_24h: Count, Free, Observed,
+        "cuántas transferencias hiciste en las últimas 24 horas", "how many transfers you made in the last 24 hours";
+    sent_amount_24h: Money, Free, Observed,
+        "cuánto enviaste en las últimas 24 horas", "how much you sent in the last 24 hours";
+    sent_count_7d: Count, Free, Observed,
+        "cuántas transferencias hiciste en los últimos 7 días", "how many transfers you made in the last 7 days";
+    sent_amount_7d: Money, Free, Observed,
+        "cuánto enviaste en los últimos 7 días", "how much you sent in the last 7 days";
+    sent_count_30d: Count, Free, Observed,
+        "cuántas transferencias hiciste en los últimos 30 días", "how many transfers you made in the last 30 days";
+    sent_amount_30d: Money, Free, Observed,
+        "cuánto enviaste en los últimos 30 días", "how much you sent in the last 30 days";
+    to_payee_count_1h: Count, Free, Observed,
+        "cuántas veces le enviaste al beneficiario en la última hora", "how often you sent to the payee in the last hour";
+    to_payee_amount_1h: Money, Free, Observed,
+        "cuánto le enviaste al beneficiario en la última hora", "how much you sent to the payee in the last hour";
+    to_payee_count_24h: Count, Free, Observed,
+        "cuántas veces le enviaste al beneficiario en las últimas 24 horas", "how often you sent to the payee in the last 24 hours";
+    to_payee_amount_24h: Money, Free, Observed,
+        "cuánto le enviaste al beneficiario en las últimas 24 horas", "how much you sent to the payee in the last 24 hours";
+    to_payee_count_7d: Count, Free, Observed,
+        "cuántas veces le enviaste al beneficiario en los últimos 7 días", "how often you sent to the payee in the last 7 days";
+    to_payee_amount_7d: Money, Free, Observed,
+        "cuánto le enviaste al beneficiario en los últimos 7 días", "how much you sent to the payee in the last 7 days";
+    to_payee_count_30d: Count, Free, Observed,
+        "cuántas veces le enviaste al beneficiario en los últimos 30 días", "how often you sent to the payee in the last 30 days";
+    to_payee_amount_30d: Money, Free, Observed,
+        "cuánto le enviaste al beneficiario en los últimos 30 días", "how much you sent to the payee in the last 30 days";
+    payees_added_today: Count, Rises, Observed,
+        "cuántos beneficiarios guardaste hoy", "how many payees you saved today";
+    refusals_1h: Count, Rises, Observed,
+        "cuántas transferencias se rechazaron en la última hora", "how many transfers were refused in the last hour";
+    minutes_since_limits_change: Minutes, Falls, Observed, "cuándo cambiaron tus límites", "when your limits changed";
+    payee_senders_24h: Count, Rises, Observed,
+        "cuántas personas le pagaron al beneficiario en las últimas 24 horas", "how many people paid the payee in the last 24 hours";
+    payee_received_24h: Money, Rises, Observed,
+        "cuánto recibió el beneficiario en las últimas 24 horas", "how much the payee received in the last 24 hours";
+    payee_minutes_to_sending: Minutes, Falls, Observed,
+        "qué tan pronto envía el beneficiario lo que recibe", "how soon the payee sends on what comes in";
 }
 
 const fn is_always_known<T: Number>(_: fn(&Request) -> T) -> bool {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::schema::answer;
 
 answer! {
-    /// What a code says, in a sentence.
+    /// What the bank says: of a code a sentence, of a fact a part of one.
     pub struct Words {
         /// In Mexican Spanish.
         pub es: &'static str { example: "\"No reconocemos este dispositivo.\"" },

@@ -196,17 +196,6 @@ pub struct Assessment {
     pub reasons: Vec<&'static str>,
 }
 
-/// What weighed how much in a score.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Explanation {
-    /// The number from which the score follows.
-    pub predictor: f64,
-    /// The predictor before any fact.
-    pub base: f64,
-    /// What each feature adds.
-    pub contributions: Vec<f64>,
-}
-
 impl Assessment {
     /// Rejects answers that no correct model gives.
     ///

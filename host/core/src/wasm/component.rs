@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use crate::domain::BadAnswer;
+use crate::domain::fact::explanation::Explanation;
 use crate::domain::fact::manifest::Manifest;
 use crate::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass, is_semantic_version};
-use crate::domain::risk::Explanation;
 use crate::domain::rules::{Facts, Verdict};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::wasm::call::call;
@@ -108,7 +108,10 @@ impl<W: Scorer> Component<W> {
     /// See [`ScoreError`].
     pub fn explain(&self, request: &W::Request) -> Result<Option<Explanation>, ScoreError> {
         let class = self.identity.class;
-        call(self.world.pre().engine(), class, limits(class).batch, |store| self.world.explain(store, request))
+        let explain = |store: &mut Store| self.world.explain(store, request);
+        let explanation = call(self.world.pre().engine(), class, limits(class).batch, explain)?;
+        explanation.iter().try_for_each(Explanation::check).map_err(ScoreError::BadAnswer)?;
+        Ok(explanation)
     }
 
     /// Scores many requests in one instance, for backtests; answers are in the same order. An online

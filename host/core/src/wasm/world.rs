@@ -4,9 +4,9 @@ use wasmtime::Result;
 use wasmtime::component::InstancePre;
 
 use crate::domain::BadAnswer;
+use crate::domain::fact::explanation::Explanation;
 use crate::domain::fact::manifest::{Claims, Manifest};
 use crate::domain::model::ModelKind;
-use crate::domain::risk::Explanation;
 use crate::domain::rules::{Facts, Verdict};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::wasm::tenant::{Store, Tenant};

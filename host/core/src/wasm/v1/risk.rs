@@ -2,7 +2,9 @@
 
 use wasmtime::component::{ComponentType, Lift, WasmList, WasmStr};
 
-use crate::domain::risk::{Assessment, Explanation, Level, Request};
+use crate::domain::fact::Fact;
+use crate::domain::fact::explanation::Explanation;
+use crate::domain::risk::{Assessment, Level, Request};
 use crate::wasm::export::Export;
 use crate::wasm::tenant::{Store, Tenant};
 use crate::wasm::v1::adapter::scorer;
@@ -19,9 +21,10 @@ scorer!(
         type Full = Export<(wit::Request,), Result<wit::Assessment, wit::Invalid>>;
         let assess = Full::find(self.pre(), Self::INTERFACE, "assess")?;
         let Ok(answer) = assess.call(self.pre(), store, (request.into(),))? else { return Ok(None) };
-        let contributions: Vec<_> = answer.contributions.into_iter().map(|it| it.weight).collect();
+        let parts = answer.contributions.iter().map(|it| (Fact::behind(&it.feature), it.weight));
+        let (facts, contributions): (_, Vec<_>) = parts.unzip();
         let predictor = contributions.iter().fold(answer.base, |sum, part| sum + part);
-        Ok(Some(Explanation { predictor, base: answer.base, contributions }))
+        Ok(Some(Explanation { predictor, base: answer.base, contributions, facts }))
     }
 );
 

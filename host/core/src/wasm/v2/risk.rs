@@ -5,9 +5,10 @@ use std::iter::zip;
 use wasmtime::component::InstancePre;
 
 use crate::domain::BadAnswer;
+use crate::domain::fact::explanation::Explanation;
 use crate::domain::fact::manifest::{ClaimedFact, Claims, Manifest};
 use crate::domain::model::ModelKind;
-use crate::domain::risk::{Assessment, CutOffs, Explanation, Request};
+use crate::domain::risk::{Assessment, CutOffs, Request};
 use crate::wasm::export::Export;
 use crate::wasm::tenant::{Store, Tenant};
 use crate::wasm::world::{Answer, Description, Scorer, Unanswered, World};
@@ -109,7 +110,8 @@ impl Scorer for Risk {
         if contributions.len() != self.manifest.contributions.len() {
             wasmtime::bail!("an explanation has {} contributions", contributions.len());
         }
-        Ok(Some(Explanation { predictor: scored.predictor, base, contributions }))
+        let facts = self.manifest.contributions.iter().copied().map(Some).collect();
+        Ok(Some(Explanation { predictor: scored.predictor, base, contributions, facts }))
     }
 }
 
