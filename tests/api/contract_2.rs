@@ -4,10 +4,11 @@
 use std::time::Duration;
 
 use caudal::domain::model::ModelKind;
-use caudal::domain::risk::Enforcement;
+use caudal::domain::risk::{Enforcement, Request};
 use caudal::models::{Embedded, LoadedComponent, Models};
+use caudal::scoring::Risk;
 use caudal::wasm::Runtime;
-use serde_json::json;
+use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::assistance::{risk, with};
@@ -92,12 +93,56 @@ async fn the_previous_version_answers_where_the_champion_abstains(db: PgPool) {
         assert!(answered(true).await.starts_with("risk-2."));
     }
     assert!(answered(false).await.starts_with("risk-6.6.6"), "it did not fail");
+    let asked = with(risk(), &json!({"is_new_beneficiary": true}));
+    let told = app.ai().post("/ai/risk/explain", asked.clone()).await.assert_status(200).json();
+    assert!(told["model_version"].as_str().unwrap().starts_with("risk-2."), "{told}");
 
     // Without a predecessor there is no answer.
     let alone = LoadedComponent::load(&Runtime::new().unwrap(), ModelKind::Risk, &champion).unwrap();
     let alone = TestApp::serving(db, Models::new(registry().with(alone))).await;
-    let asked = with(risk(), &json!({"is_new_beneficiary": true}));
-    refused(&alone, alone.ai().post("/ai/risk", asked), 503, "model-unavailable", None).await;
+    for path in ["/ai/risk", "/ai/risk/explain"] {
+        refused(&alone, alone.ai().post(path, asked.clone()), 503, "model-unavailable", None).await;
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_weighed_adds_up_to_the_predictor_in_both_contracts(db: PgPool) {
+    let app = TestApp::with(db, Options { decision_log: true, ..Options::default() }).await;
+    let changes = json!({"user_id": "ana", "amount": 50_000, "is_new_beneficiary": true, "hour_of_day": 3, "is_new_device": true});
+    let asked = with(risk(), &changes);
+    // The same.
+    let request = Request {
+        amount: 50_000.0,
+        is_new_beneficiary: true,
+        hour_of_day: 3,
+        num_past_transactions: 10,
+        avg_transaction_amount: 100.0,
+        max_transaction_amount: 200.0,
+        num_transactions_to_beneficiary: 5,
+        is_new_device: true,
+        ..Request::default()
+    };
+    let contract_2 = LoadedComponent::load(&Runtime::new().unwrap(), ModelKind::Risk, &hostile_risk_2("sane")).unwrap();
+    let mut last = Value::Null;
+    for registry in [registry(), registry().with(contract_2)] {
+        let explanation = registry.route::<Risk>().unwrap().champion.scorer.explain(&request).unwrap().unwrap();
+        app.models.activate(registry);
+        let told = app.ai().post("/ai/risk/explain", asked.clone()).await.assert_status(200).json();
+        let weighed: Vec<_> =
+            told["weighed"].as_array().unwrap().iter().map(|it| it["contribution"].as_f64().unwrap()).collect();
+        assert!((2..=5).contains(&weighed.len()) && weighed.is_sorted_by(|a, b| a.abs() >= b.abs()), "{told}");
+        let sum = ["base", "rest"].map(|name| told[name].as_f64().unwrap()).iter().chain(&weighed).sum::<f64>();
+        assert!((sum - explanation.predictor).abs() < 2.0_f64.powi(-20), "{sum} instead of {}", explanation.predictor);
+        let logged = app.count("select count(*) from decision").await;
+        let answer = app.ai().post("/ai/risk", asked.clone()).await.assert_status(200).json();
+        assert!(answer.as_object().unwrap().iter().all(|(name, value)| told[name] == *value), "{told}: {answer}");
+        assert_eq!(app.count("select count(*) from decision").await, logged + 1);
+        last = told;
+    }
+    assert_eq!((&last["base"], &last["rest"]), (&json!(0.125), &json!(0.0)));
+    let words = json!({"es": "si el beneficiario es nuevo", "en": "whether the payee is new"});
+    assert_eq!(last["weighed"][0], json!({"fact": "is_new_beneficiary", "contribution": 0.25, "words": words}));
+    assert_eq!(app.count("select count(*) from decision").await, 2);
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

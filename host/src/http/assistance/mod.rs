@@ -1,3 +1,4 @@
 //! The assistance API.
 
+pub(crate) mod explanations;
 pub(crate) mod scores;

@@ -28,6 +28,7 @@ use crate::http::admin::start::{self, RolloutRequest};
 use crate::http::admin::traffic::{self, TrafficJson, TrafficQuery};
 use crate::http::admin::users::{self, HolderJson, HolderRequest, LimitsJson, LimitsRequest};
 use crate::http::admin::versions::{self, ExaminedJson, ModelsJson};
+use crate::http::assistance::explanations::{self, RiskExplanation};
 use crate::http::assistance::scores;
 use crate::http::health::{self, HealthJson, LivenessJson, ReadinessJson};
 use crate::http::ledger::beneficiaries::BeneficiaryJson;
@@ -41,7 +42,7 @@ use crate::http::stp::{self, ConfirmationJson, ReceiptJson};
 use crate::models::observing::report::Report;
 use crate::outbox::Envelope;
 use crate::schema::Record;
-use crate::scoring::{Kind, Visitor, with_kind};
+use crate::scoring::{Kind, RiskRequest, Visitor, with_kind};
 
 /// The assistance API. Its scores come first, one for each kind.
 pub static ASSIST: Api = Api {
@@ -117,6 +118,8 @@ impl Visitor for Score {
 // A row for each operation.
 #[rustfmt::skip]
 const OPERATIONS: &[Operation] = &[
+    route!(post "/ai/risk/explain", explanations::explain_risk, "What weighed most in the score of a transfer")
+        .body::<RiskRequest>().ok::<RiskExplanation>().errors(&["model-unavailable"]),
     route!(get "/ai/health", health::health, "Which models are loaded")
         .answers(&[(200, one::<HealthJson>()), (503, one::<HealthJson>())]),
     route!(get "/admin/models", versions::list_models, "Every kind with its versions")

@@ -10,6 +10,7 @@ use tracing::Instrument as _;
 use tracing::field::Empty;
 
 use crate::db::hosts::HostStatus;
+use crate::domain::fact::explanation::Explanation;
 use crate::domain::model::ModelKind;
 use crate::domain::rules::{Facts, Verdict};
 use crate::metrics::Metrics;
@@ -142,6 +143,18 @@ impl Snapshot {
         let scored = scored.instrument(span.clone()).await?;
         span.record("version", scored.version.as_str());
         Ok(scored)
+    }
+
+    /// What weighed how much in the score that a request gets. Nothing is counted, compared or logged.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    pub async fn explain<K: Kind>(
+        &self,
+        envelope: &Envelope<K::Request>,
+    ) -> Result<(Scored<K::Assessment>, Explanation), ScoreError> {
+        let route = self.registry.route::<K>().ok_or(ScoreError::Missing)?;
+        route.explain(&envelope.request, envelope.user_id.as_deref()).await
     }
 
     /// Scores a request and shapes the response. If this host logs decisions of the kind, the decision is

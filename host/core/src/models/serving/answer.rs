@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::domain::fact::explanation::Explanation;
 use crate::metrics::Metrics;
 use crate::models::observing::observer::{Observation, Observer};
 use crate::models::observing::users::{hash_of, hash_of_somebody};
@@ -63,6 +64,26 @@ impl<K: Kind> Route<K> {
             observer.observe(self, Observation { request: request.clone(), user, witness, canary: None, champion });
         }
         Ok(scored(&self.champion, answer))
+    }
+
+    /// What weighed how much in the score of a request, by the version that gives it: the first that does not abstain.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    pub(super) async fn explain(
+        &self,
+        request: &K::Request,
+        user: Option<&str>,
+    ) -> Result<(Scored<K::Assessment>, Explanation), ScoreError> {
+        let canary = self.canary_for(request, user).map(|it| &it.model);
+        let mut outcome = Err(ScoreError::Missing);
+        for model in canary.into_iter().chain([&self.champion]).chain(&self.fallback) {
+            outcome = model.explain(request.clone(), self.cut_offs).await.map(|(it, why)| (scored(model, it), why));
+            if !matches!(outcome, Err(ScoreError::Abstained(_))) {
+                break;
+            }
+        }
+        outcome
     }
 
     async fn champion_answer(

@@ -7,6 +7,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use crate::domain::fact::explanation::Explanation;
 use crate::domain::model::PolicyClass;
 use crate::domain::risk::CutOffs;
 use crate::metrics::Metrics;
@@ -17,25 +18,40 @@ use crate::models::serving::turns;
 use crate::scoring::{Kind, Scorer};
 use crate::wasm::ScoreError;
 
-/// Concurrent calls of deny-all components. Each takes milliseconds of CPU time, so more would only slow
-/// down the components that answer within microseconds.
+/// Calls that take milliseconds of CPU time. More at once would only slow down the components that answer within
+/// microseconds.
+struct SlowCalls {
+    running: Semaphore,
+    waiting: Semaphore,
+}
+
+/// Concurrent calls of deny-all components.
 const DENY_ALL_CALLS_MAX: usize = 4;
-static DENY_ALL_CALLS: Semaphore = Semaphore::const_new(DENY_ALL_CALLS_MAX);
+static DENY_ALL_CALLS: SlowCalls = SlowCalls::new(DENY_ALL_CALLS_MAX);
+
+/// Concurrent explanations, for which nobody's transfer waits.
+const EXPLANATIONS_MAX: usize = 2;
+static EXPLANATIONS: SlowCalls = SlowCalls::new(EXPLANATIONS_MAX);
 
 /// Longest wait for such a call to start: the deadline of one call.
-const DENY_ALL_WAIT_MAX: Duration = Duration::from_millis(250);
+const WAIT_MAX: Duration = Duration::from_millis(250);
 
-/// Calls that wait, four for each that runs: at a few milliseconds each, the last of them waits for some 50 ms.
-const DENY_ALL_WAITING_MAX: usize = 16;
-static DENY_ALL_WAITING: Semaphore = Semaphore::const_new(DENY_ALL_WAITING_MAX);
+/// Calls that wait, for each that runs: at a few milliseconds each, the last of them waits for some 50 ms.
+const WAITING_EACH: usize = 4;
 
-/// `None` if too many calls wait already, or it takes too long.
-async fn deny_all_permit() -> Option<SemaphorePermit<'static>> {
-    if let Ok(permit) = DENY_ALL_CALLS.try_acquire() {
-        return Some(permit);
+impl SlowCalls {
+    const fn new(most: usize) -> Self {
+        Self { running: Semaphore::const_new(most), waiting: Semaphore::const_new(WAITING_EACH * most) }
     }
-    let _place = DENY_ALL_WAITING.try_acquire().ok()?;
-    timeout(DENY_ALL_WAIT_MAX, DENY_ALL_CALLS.acquire()).await.ok()?.ok()
+
+    /// `None` if too many calls wait already, or it takes too long.
+    async fn permit(&self) -> Option<SemaphorePermit<'_>> {
+        if let Ok(permit) = self.running.try_acquire() {
+            return Some(permit);
+        }
+        let _place = self.waiting.try_acquire().ok()?;
+        timeout(WAIT_MAX, self.running.acquire()).await.ok()?.ok()
+    }
 }
 
 /// A version of kind `K`, with its circuit breaker.
@@ -92,7 +108,7 @@ impl<K: Kind> Model<K> {
         user: u64,
         cut_offs: CutOffs,
     ) -> (Result<K::Assessment, ScoreError>, Duration) {
-        let Some(permit) = deny_all_permit().await else { return (Err(ScoreError::Busy), Duration::ZERO) };
+        let Some(permit) = DENY_ALL_CALLS.permit().await else { return (Err(ScoreError::Busy), Duration::ZERO) };
         let model = Arc::clone(self);
         let call = move || {
             // Held until the call ends, even if the caller stops waiting.
@@ -100,6 +116,25 @@ impl<K: Kind> Model<K> {
             turns::take(user, || model.assess_timed(&request, cut_offs))
         };
         spawn_blocking(call).await.unwrap_or((Err(ScoreError::Panicked), Duration::ZERO))
+    }
+
+    /// Scores a request and says what weighed how much, on another thread and without counting it.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    pub(crate) async fn explain(
+        self: &Arc<Self>,
+        request: K::Request,
+        cut_offs: CutOffs,
+    ) -> Result<(K::Assessment, Explanation), ScoreError> {
+        let permit = EXPLANATIONS.permit().await.ok_or(ScoreError::Busy)?;
+        let model = Arc::clone(self);
+        let call = move || -> Result<_, ScoreError> {
+            let _permit = permit;
+            let (answer, _) = model.assess_timed(&request, cut_offs);
+            Ok((answer?, model.scorer.explain(&request)?.ok_or(ScoreError::Missing)?))
+        };
+        spawn_blocking(call).await.unwrap_or(Err(ScoreError::Panicked))
     }
 
     /// Scores a request on this thread, without counting it.
@@ -121,13 +156,14 @@ mod tests {
 
     #[tokio::test]
     async fn one_call_too_many_is_refused_at_once() {
+        let calls = SlowCalls::new(2);
         let mut running = Vec::new();
-        for _ in 0..DENY_ALL_CALLS_MAX {
-            running.push(deny_all_permit().await.unwrap());
+        for _ in 0..2 {
+            running.push(calls.permit().await.unwrap());
         }
-        let mut waiting: Vec<_> = (0..DENY_ALL_WAITING_MAX).map(|_| deny_all_permit().boxed()).collect();
+        let mut waiting: Vec<_> = (0..2 * WAITING_EACH).map(|_| calls.permit().boxed()).collect();
         assert!(waiting.iter_mut().all(|it| it.now_or_never().is_none()));
-        assert!(deny_all_permit().now_or_never().unwrap().is_none());
+        assert!(calls.permit().now_or_never().unwrap().is_none());
         running.pop();
         assert!(waiting.remove(0).await.is_some());
     }
