@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import manifest from "../../components/js/lib/dist/manifest.js";
 import { live } from "../../components/js/lib/src/node.js";
+import { FEATURES } from "../../host/web/bank/fact-words.js";
 import { built } from "./built.mjs";
 import { launch, open, servePage } from "./chromium.mjs";
 import { SOUND, textOf } from "./hostile.mjs";
@@ -67,6 +68,22 @@ const score = (page) => page.evaluate((text) => globalThis.risk.assessText(text)
 const problem = (page) => page.evaluate(() => globalThis.risk.problem);
 const atHost = async () => (await service.post("/ai/risk", RISK)).json();
 
+/** What weighed how much: the page as Node, where a worker says it, and both as the host, which adds it up by facts. */
+async function explainsAlike(page) {
+  const inPage = await page.evaluate(async (it) => JSON.stringify(await globalThis.risk.explain(JSON.parse(it))), RISK);
+  const risk = await live("risk", { base: service.ledger, everySeconds: 600, isolate: true });
+  const explained = await risk.explain(JSON.parse(RISK));
+  risk.close();
+  assert.equal(inPage, JSON.stringify(explained));
+  const { contributions, ...answer } = explained;
+  const { weighed, rest, ...told } = await (await service.post("/ai/risk/explain", RISK)).json();
+  assert.deepEqual(answer, told);
+  assert.ok(weighed.length > 1 && Number.isFinite(rest));
+  const of = (fact) => contributions.filter(({ feature }) => (FEATURES[feature] ?? feature) === fact);
+  for (const { fact, contribution } of weighed)
+    assert.equal(contribution, of(fact).reduce((sum, { weight }) => sum + weight, 0), fact);
+}
+
 async function eventually(what, holds) {
   const begin = performance.now();
   while (!(await holds())) {
@@ -119,6 +136,7 @@ test("the host's own page goes from one contract to the other and back", async (
     assert.equal(await page.evaluate(() => globalThis.risk.check()), true);
     assert.deepEqual([await problem(page), (await score(page)).model_version], [null, version]);
     assert.deepEqual(await score(page), await atHost());
+    await explainsAlike(page);
   }
   await page.close();
   await rm(folder, { recursive: true, force: true });

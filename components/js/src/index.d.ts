@@ -1,6 +1,6 @@
 // Types of the package, the same for browsers, Node and workerd. Names and meanings are those of the HTTP API.
 
-import type { FieldError, Kinds, RiskAnswer } from "./types.js";
+import type { FieldError, Kinds, RiskAnswer, RiskRequest } from "./types.js";
 
 export type * from "./types.js";
 
@@ -33,12 +33,26 @@ export interface Scorer<Request, Answer, Options = never> {
   assessText(text: string, options?: Options): Answer;
 }
 
+/** A risk, and what weighed how much in it: `base` and the weights add up to the number from which the score follows. */
+export interface ExplainedRisk extends RiskAnswer {
+  base: number;
+  /** By the facts of a request; in models of contract 1, by features with names of their own. */
+  contributions: { feature: string; weight: number }[];
+}
+
+/** What scorers of risk have in addition. */
+export interface Explains {
+  /** Scores a request and explains the score. A large model takes some milliseconds. Rejects where `assess` throws. */
+  explain(request: RiskRequest): Promise<ExplainedRisk>;
+}
+
 /** The scorer of a kind. */
 export type ScorerOf<K extends Kind> = Scorer<
   Kinds[K]["request"],
   Kinds[K]["answer"],
   K extends "accessibility" ? AccessibilityOptions : never
->;
+> &
+  (K extends "risk" ? Explains : unknown);
 export type RiskScorer = ScorerOf<"risk">;
 export type NudgeScorer = ScorerOf<"nudge">;
 export type AccessibilityScorer = ScorerOf<"accessibility">;

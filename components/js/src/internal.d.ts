@@ -1,6 +1,6 @@
 // Types that the package does not export.
 
-import type { CutOffs, FieldError, Isolate, Kind, LiveProblem, OwnCore, Spawned } from "./index.js";
+import type { CutOffs, ExplainedRisk, FieldError, Isolate, Kind, LiveProblem, OwnCore, Spawned } from "./index.js";
 import type { Scorer } from "./scorer.js";
 
 /** The generated code around a component's core module. */
@@ -22,6 +22,7 @@ export interface Core {
 export interface Runner {
   describe(): any;
   assess(request: unknown): any;
+  explain(request: unknown): any;
   close?(): void;
 }
 
@@ -29,6 +30,7 @@ export interface Runner {
 export interface Half {
   question(sent: Record<string, unknown>): unknown;
   assessment(outcome: any, sent: Record<string, unknown>): any;
+  explanation(told: any): Pick<ExplainedRisk, "base" | "contributions">;
 }
 
 /** What risk models may ask for and answer, and what the factors of a risk follow from. */

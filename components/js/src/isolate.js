@@ -39,12 +39,17 @@ class Remote {
   }
 
   describe() {
-    return this.#queue({ describe: true });
+    return this.#queue({ call: "describe" });
   }
 
   /** @param {unknown} request */
   assess(request) {
-    return this.#queue({ request });
+    return this.#queue({ call: "assess", request });
+  }
+
+  /** @param {unknown} request */
+  explain(request) {
+    return this.#queue({ call: "explain", request });
   }
 
   /** After the calls that are under way. */

@@ -101,6 +101,11 @@ class Live {
     return this.#ready.assessText(text, options);
   }
 
+  /** @type {Scorer["explain"]} */
+  explain(request) {
+    return this.#ready.explain(request);
+  }
+
   /** @param {JsonWebKey[]} [keys] */
   async start(keys) {
     let failure;

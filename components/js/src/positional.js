@@ -3,7 +3,7 @@
 
 /** @import { AnswerField, Half, Schema } from "./internal.js" */
 import known from "../dist/schema/facts.js";
-import { Abstained } from "./errors.js";
+import { Abstained, ModelFailed } from "./errors.js";
 import { find, isWithin } from "./faults.js";
 
 /** A component asks for what this release does not have. */
@@ -45,6 +45,11 @@ export function half({ facts, reasons, contributions }, { answer }) {
       if (!isWithin(score, val.score)) throw new Error("the score is not a number from 0 to 1");
       if (!Number.isFinite(val.predictor)) throw new Error("the predictor is not a finite number");
       return { score: val.score, factors: factors(codes, sent), modelReasons: given.length > 0 ? given : undefined };
+    },
+    explanation({ base, contributions: given }) {
+      if (given.length !== contributions.length || ![base, ...given].every(Number.isFinite))
+        throw new ModelFailed(new Error("the explanation is not usable"));
+      return { base, contributions: contributions.map((feature, at) => ({ feature, weight: given[at] })) };
     },
   };
 }

@@ -39,6 +39,11 @@ export class Component {
     return this.#run((glue) => glue[this.#kind].assess(request));
   }
 
+  /** In contract 1 an answer explains itself. @param {unknown} request */
+  explain(request) {
+    return this.#run(({ [this.#kind]: own }) => (own.explain ? own.explain(request) : own.assess(request)));
+  }
+
   /** @param {(glue: any) => any} call */
   #run(call) {
     try {
@@ -114,6 +119,16 @@ export class Scorer {
     const conclude = (outcome) => answer(this.#schema, this.#checked(outcome, sent, cutOffs), sent, modelVersion);
     const outcome = this.#component.assess(this.half ? this.half.question(sent) : request);
     return outcome instanceof Promise ? outcome.then(conclude) : conclude(outcome);
+  }
+
+  /** The answer about a risk, and what weighed how much in it. @param {unknown} request */
+  async explain(request) {
+    const answer = await this.assess(request);
+    const { half } = this;
+    const asked = read(this.#schema, new Fields(JSON.stringify(request)));
+    const told = await this.#component.explain(half ? half.question(asked.sent) : asked.request);
+    const { base, contributions } = half ? half.explanation(told) : told;
+    return { ...answer, base, contributions };
   }
 
   /** The assessment in an outcome. @param {any} outcome @param {Record<string, unknown>} sent @param {CutOffs} [cutOffs] */

@@ -15,14 +15,14 @@ const GLUE = { accessibility, nudge, risk, "risk-2": risk2 };
 export function serving(post) {
   /** @type {Component | undefined} */
   let component;
-  /** @param {{ kind: string, contract: string, core?: Core, describe?: boolean, request: unknown }} message */
-  return ({ kind, contract, core, describe, request }) => {
+  /** @param {{ kind: string, contract: string, core?: Core, call: "describe" | "assess" | "explain", request: unknown }} message */
+  return ({ kind, contract, core, call, request }) => {
     try {
       if (core) {
         component = new Component(kind, core, GLUE[contract].instantiate);
         post({});
       } else {
-        post({ value: describe ? component?.describe() : component?.assess(request) });
+        post({ value: component?.[call](request) });
       }
     } catch (error) {
       const { cause, message } = /** @type {Error} */ (error);
