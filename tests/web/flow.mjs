@@ -119,6 +119,16 @@ export function flow(stage) {
     assert.match(risk, /Revisa con calma/);
     assert.match(risk, /ninguna transferencia a la cuenta que guardaste para María Rodríguez/);
     assert.equal(await it.page.$("[name=acknowledged]"), null);
+    // What weighed most is told once somebody looks, in the language of the page.
+    const looks = () => it.page.$eval(".risk details", (details) => details.toggleAttribute("open"));
+    await looks();
+    await it.sees(/Lo que más pesó: .*si el beneficiario es nuevo/, ".risk details");
+    await it.activates("button", "English");
+    await it.arrives("Check before you send");
+    await looks();
+    await it.sees(/What weighed most: .*whether the payee is new/, ".risk details");
+    await it.activates("button", "Español");
+    await it.arrives("Revisa antes");
     await it.activates("button", "Enviar $100.00");
     await it.page.waitForSelector("dialog[open]");
     assert.equal((await it.focused()).name, "¿Enviar $100.00 MXN a María Rodríguez?");

@@ -14,6 +14,7 @@ import { movementsOf } from "../../host/web/bank/statement.js";
 import { messagesIn, pauseAfter } from "../../host/web/bank/stream.js";
 import { twinOf } from "../../host/web/bank/twin.js";
 import { cautionOf, isRed, telling } from "../../host/web/bank/warning-rules.js";
+import { raised } from "../../host/web/bank/weighed.js";
 import { t } from "../../host/web/bank/words.js";
 
 test("the event stream is read in pieces, wherever it is cut", () => {
@@ -167,6 +168,22 @@ test("a model's own reasons appear in the bank's words, and a medium risk always
   assert.deepEqual(told({}), ["reasons", [t("risk.unexplained")]]);
   assert.deepEqual(told({ level: "low" }), ["none", []]);
   assert.deepEqual(told({ factors: ["LOW_HISTORY"] }), ["none", []], "true of everybody who begins");
+});
+
+test("what raised a score most is told in the bank's words, with the features of a fact added up", () => {
+  const facts = { amount: 900, is_new_beneficiary: true, is_new_device: true, hour_of_day: 3, num_past_transactions: 9 };
+  const told = (parts, language) =>
+    raised(
+      Object.entries(parts).map(([feature, weight]) => ({ feature, weight })),
+      facts,
+      language,
+    );
+  const features = { amount_over_average: 0.25, amount_over_maximum: 0.5, NEW_DEVICE: 0.5, past_transactions: -2 };
+  // Not known of this payment, and no fact at all.
+  const parts = { ...features, hour_of_day: 1, new_beneficiary: 0.125, sent_count_24h: 3, toString: 4 };
+  assert.equal(told(parts, "es-MX"), "la hora, el monto y si el dispositivo es nuevo");
+  assert.equal(told(parts, "en"), "the time of day, the amount, and whether the device is new");
+  assert.equal(told({ past_transactions: -2 }, "en"), "");
 });
 
 test("the same amount to the same payee within ten minutes is a twin, unless it failed", () => {

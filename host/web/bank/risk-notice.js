@@ -8,8 +8,11 @@ import { details, drawList, notice } from "./drawing.js";
 import { writeMoney } from "./money.js";
 import { isConfirmed } from "./payee-names.js";
 import { reasons } from "./reasons.js";
+import { explain } from "./scorers.js";
 import { isCalm, isRed } from "./warning-rules.js";
-import { t } from "./words.js";
+import { languageNow, t } from "./words.js";
+
+const WEIGHED = "/bank/weighed.js";
 
 /** What the texts about a payment name. @param {FullDraft} draft */
 export const summaryOf = ({ centavos, payee }) => ({
@@ -54,13 +57,28 @@ const MOODS = {
   "risk.unscored": "bad",
 };
 
-/** What helps the bank: model and codes. @param {Verdict} verdict */
-export function drawRiskDetails({ modelVersion, scoredBy, factors, reasons = [] }) {
+/** Adds what weighed most. A large model takes a while to say it. @param {HTMLElement} place @param {Verdict} verdict */
+async function tellWeighed(place, { facts, modelVersion }) {
+  const explained = await explain(facts, modelVersion);
+  if (!explained) return;
+  /** @type {typeof import("./weighed.js")} */
+  const { raised } = await import(WEIGHED);
+  const weighed = raised(explained.contributions, facts, languageNow());
+  if (weighed) place.append(h("p", t("risk.weighed", { facts: weighed })));
+}
+
+/** What helps the bank: model and codes; of a risk also what weighed most, once somebody looks. @param {Verdict} verdict */
+export function drawRiskDetails(verdict) {
+  const { level, modelVersion, scoredBy, factors, reasons = [] } = verdict;
   const codes = [...new Set([...factors, ...reasons])];
-  return details(
+  const drawn = details(
     modelVersion ? t(`risk.by.${scoredBy}`, { modelVersion }) : t("risk.by.none"),
     ...(codes.length > 0 ? [t("risk.codes", { codes: codes.join(", ") })] : []),
   );
+  // Without a connection it remains untold.
+  const tell = () => tellWeighed(drawn, verdict).catch(() => {});
+  if (level !== "low") drawn.addEventListener("toggle", tell, { once: true });
+  return drawn;
 }
 
 /** A calm risk gives way to `twin`, a notice with a title of its own. @param {Verdict} verdict @param {Caution} caution @param {FullDraft} draft @param {HTMLElement | null} [twin] */

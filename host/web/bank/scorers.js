@@ -2,7 +2,7 @@
 // the page is open, so a version that the bank activates scores the next request without a reload. For a kind that the
 // bank does not publish, the package's own version scores.
 
-/** @import { live as Live, load as Load } from "../../../components/js/src/index.js" */
+/** @import { Explains, live as Live, load as Load, RiskRequest } from "../../../components/js/src/index.js" */
 /** @import { Answers } from "./types.js" */
 import { timeout } from "./timeout.js";
 
@@ -15,7 +15,7 @@ const CHECK_TIMEOUT_MS = 1_500;
 /** Pause between a failure to load and the next attempt. */
 const RETRY_AFTER_MS = 10_000;
 
-/** @typedef {{ assess: (request: any, options: any) => any, check?: () => Promise<boolean> }} Scorer */
+/** @typedef {{ assess: (request: any, options: any) => any, explain?: Explains["explain"], check?: () => Promise<boolean> }} Scorer */
 
 /** @type {Map<string, { scorer: Promise<Scorer | null>, failedAt?: number }>} */
 const loaded = new Map();
@@ -69,4 +69,11 @@ export async function assess(kind, request, { isFresh = false, ...options } = {}
     console.warn(`the ${kind} scorer failed`, error);
     return null;
   }
+}
+
+/** A risk once more, with what weighed how much in it; null if the version that scored it has gone. @param {RiskRequest} request @param {string | null} modelVersion */
+export async function explain(request, modelVersion) {
+  const scorer = await scorerOf("risk");
+  const explained = await scorer?.explain?.(request).catch(() => null);
+  return explained?.model_version === modelVersion ? explained : null;
 }

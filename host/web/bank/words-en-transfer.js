@@ -146,6 +146,7 @@ export default {
   "risk.by.ledger": "Risk scored by the bank with {modelVersion}.",
   "risk.by.none": "No model could score the risk.",
   "risk.codes": "Reason codes: {codes}.",
+  "risk.weighed": "What weighed most: {facts}.",
 
   // What a payment tells its payee, and editing payees.
   "concept.label": "Payment description",

@@ -145,6 +145,7 @@ export default {
   "risk.by.ledger": "Riesgo evaluado por el banco con {modelVersion}.",
   "risk.by.none": "Ningún modelo pudo evaluar el riesgo.",
   "risk.codes": "Señales: {codes}.",
+  "risk.weighed": "Lo que más pesó: {facts}.",
 
   // What a payment tells its payee, and editing payees.
   "concept.label": "Concepto de pago",
