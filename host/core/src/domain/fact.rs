@@ -8,7 +8,7 @@ pub mod manifest;
 
 use super::reason::Words;
 use super::risk::Request;
-use crate::schema::Record as _;
+use crate::schema::{Field, Record as _, Shape};
 
 /// Largest value: up to here, `f64` holds every whole number.
 pub(crate) const VALUE_MAX: f64 = 9_007_199_254_740_992.0;
@@ -234,10 +234,23 @@ impl Fact {
         FACTS.iter().find(|fact| fact.name == name)
     }
 
+    fn field(&self) -> Option<&'static Field> {
+        Request::DECLARATION.fields.iter().find(|field| field.name == self.name)
+    }
+
     /// One sentence, from the HTTP API.
     pub fn about(&self) -> &'static str {
-        let fields = Request::DECLARATION.fields.iter();
-        fields.filter(|field| field.name == self.name).map(|field| field.about.trim()).next().unwrap_or_default()
+        self.field().map(|field| field.about.trim()).unwrap_or_default()
+    }
+
+    /// Its least and its largest value, from the HTTP API, in its own unit.
+    pub fn range(&self) -> [Option<f64>; 2] {
+        let bounds = match self.field().map(|field| field.shape) {
+            Some(Shape::Number { at_least, at_most }) => [at_least, at_most],
+            Some(Shape::Integer { at_least, at_most }) => [at_least, at_most].map(|it| it.map(|it| it as f64)),
+            _ => [Some(0.0), Some(1.0)],
+        };
+        bounds.map(|bound| Some(bound? * self.measure.scale()))
     }
 
     /// The value in the unit of the HTTP API; `None` if it is not known.
@@ -271,6 +284,18 @@ mod tests {
         let fields = Request::DECLARATION.fields.iter().map(|field| field.name);
         assert_eq!(fields.collect::<Vec<_>>(), FACTS.iter().map(|fact| fact.name).collect::<Vec<_>>());
         assert!(FACTS.iter().all(|fact| !fact.about().is_empty()));
+    }
+
+    #[test]
+    fn ranges_are_those_of_requests() {
+        for (name, range) in [
+            ("amount", [Some(0.0), None]),
+            ("hour_of_day", [Some(0.0), Some(23.0)]),
+            ("is_new_device", [Some(0.0), Some(1.0)]),
+            ("refusals_1h", [Some(0.0), None]),
+        ] {
+            assert_eq!(Fact::find(name).unwrap().range(), range, "{name}");
+        }
     }
 
     #[test]

@@ -25,10 +25,11 @@ pub(super) fn run(kind: ModelKind, json: bool) -> Result<ExitCode> {
             print(&table(&columns, RULES_FACTS))?;
         }
         _ => {
-            let columns: [Column<Fact>; 6] = [
+            let columns: [Column<Fact>; 7] = [
                 ("FACT", |it| it.name.to_owned()),
                 ("KIND", |it| it.measure.kind().to_owned()),
                 ("UNIT", |it| it.measure.unit().to_owned()),
+                ("RANGE", |it| it.range().map(|bound| bound.map(|it| it.to_string()).unwrap_or_default()).join("..")),
                 ("SCORE", |it| it.direction.as_str().to_owned()),
                 ("SOURCE", |it| it.source.as_str().to_owned()),
                 ("", |it| it.about().to_owned()),
@@ -40,10 +41,13 @@ pub(super) fn run(kind: ModelKind, json: bool) -> Result<ExitCode> {
 }
 
 fn of_risk(it: &Fact) -> serde_json::Value {
+    let [at_least, at_most] = it.range();
     json!({
         "name": it.name,
         "kind": it.measure.kind(),
         "unit": it.measure.unit(),
+        "at_least": at_least,
+        "at_most": at_most,
         "direction": it.direction.as_str(),
         "source": it.source.as_str(),
         "always_known": it.is_always_known,
