@@ -112,6 +112,7 @@ pub(super) fn read_items<'a>(literal: Literal<'a>, shape: &Shape) -> Result<Vec<
     let kind = match each {
         Shape::Object(_) => "objects",
         Shape::Integer { .. } => "integers",
+        Shape::Number { .. } => "numbers",
         _ => "strings",
     };
     let items: Result<Vec<&RawValue>, _> = serde_json::from_str(literal.text());

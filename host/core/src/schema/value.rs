@@ -277,31 +277,24 @@ impl<T: Value> Value for Vec<T> {
     const SHAPE: Shape = Shape::Array { items: &T::SHAPE, length_min: 0, length_max: None };
 }
 
-/// A list of strings. Its first fault counts as one of the list.
-impl Read for Vec<String> {
-    fn read(literal: Literal<'_>, shape: &Shape) -> Result<Self, Fault> {
-        let Shape::Array { items: each, .. } = *shape else { return Ok(Self::new()) };
-        let items = read_items(literal, shape)?;
-        items.into_iter().map(|item| String::read(Literal::Json(item), each)).collect()
-    }
+macro_rules! reads_lists_of {
+    ($($item:ty),+) => {$(
+        /// Its first fault counts as one of the list.
+        impl Read for Vec<$item> {
+            fn read(literal: Literal<'_>, shape: &Shape) -> Result<Self, Fault> {
+                let Shape::Array { items: each, .. } = *shape else { return Ok(Self::new()) };
+                let items = read_items(literal, shape)?;
+                items.into_iter().map(|item| <$item>::read(Literal::Json(item), each)).collect()
+            }
 
-    fn placeholder() -> Self {
-        Self::new()
-    }
+            fn placeholder() -> Self {
+                Self::new()
+            }
+        }
+    )+};
 }
 
-/// A list of small integers. Its first fault counts as one of the list.
-impl Read for Vec<u8> {
-    fn read(literal: Literal<'_>, shape: &Shape) -> Result<Self, Fault> {
-        let Shape::Array { items: each, .. } = *shape else { return Ok(Self::new()) };
-        let items = read_items(literal, shape)?;
-        items.into_iter().map(|item| u8::read(Literal::Json(item), each)).collect()
-    }
-
-    fn placeholder() -> Self {
-        Self::new()
-    }
-}
+reads_lists_of!(String, u8, f64);
 
 /// A list of objects. Faults name the item.
 impl<T: FromFields + Value> Read for Vec<T> {
