@@ -8,6 +8,7 @@ pub mod account_number;
 pub mod approval;
 pub mod bank_account;
 pub mod banks;
+pub mod card;
 pub mod clabe;
 pub mod fact;
 pub mod hold;
