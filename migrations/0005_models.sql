@@ -17,6 +17,8 @@ create table component (
     class text not null constraint component_class check (class in ('pure', 'deny-all')),
     -- What the gate found; null for what a host was built with.
     report jsonb,
+    -- What its owner says of it; null if nothing, and for what a host was built with. It can be added or replaced later.
+    card jsonb,
     -- Digests of the cases that it was asked and of what it answered; hosts compare them before it serves.
     answers text collate "C" not null,
     registered_by text not null,

@@ -193,6 +193,7 @@ fn ways() -> Vec<(&'static str, Vec<&'static str>, &'static str)> {
             "limits eva: it is gone",
         ),
         ("a component's bytes exchanged", vec!["update component set bytes = 'another'"], "was altered"),
+        ("a card forged", vec!["update component set card = '{}'"], "was altered"),
         ("a report on a component embellished", vec!["update component set report = '{}'"], "was altered"),
         (
             "a component smuggled in",

@@ -6,7 +6,9 @@ use time::OffsetDateTime;
 
 use super::records::{self, Change, Subject};
 use super::unknown_text;
+use crate::domain::card::Card;
 use crate::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass};
+use crate::schema::parse;
 use crate::sealing::ChainKey;
 
 #[derive(Debug)]
@@ -133,6 +135,38 @@ pub async fn signature_of(db: &mut PgConnection, digest: Digest) -> Result<Optio
         &digest.0[..],
     );
     signature.fetch_optional(db).await
+}
+
+/// Sets the card of a registered component, or replaces an earlier one.
+///
+/// # Errors
+/// When the database fails.
+pub async fn set_card(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    digest: Digest,
+    card: &Card,
+    by: &str,
+    now: OffsetDateTime,
+) -> Result<(), sqlx::Error> {
+    let card = serde_json::to_value(card).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    let mut transaction = db.begin().await?;
+    let set = sqlx::query!(
+        "update component set card = $2 where sha256 = $1 and card is distinct from $2",
+        &digest.0[..],
+        card,
+    );
+    if set.execute(&mut *transaction).await?.rows_affected() == 1 {
+        let change = Change::new(Subject::Component, digest, "card", by);
+        records::append(&mut transaction, key, change, now).await?;
+    }
+    transaction.commit().await
+}
+
+pub async fn card_of(db: &mut PgConnection, digest: Digest) -> Result<Option<Card>, sqlx::Error> {
+    let card = sqlx::query_scalar!(r#"select card::text as "card?" from component where sha256 = $1"#, &digest.0[..]);
+    let card = card.fetch_optional(db).await?.flatten();
+    card.map(parse).transpose().map_err(|error| sqlx::Error::Decode(error.into()))
 }
 
 /// What a registered component answered to the cases, in short.

@@ -87,7 +87,7 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     ("sink_undelivered", "insert, update (attempts, last_error, due_at), delete", Ignores),
     // Models.
     ("comparison", "insert, update (count)", Ignores),
-    ("component", "insert, update (signature, signature_added_by, signature_added_at)", Reads),
+    ("component", "insert, update (card, signature, signature_added_by, signature_added_at)", Reads),
     ("decision", "insert, update (model_version, request, response, decided_at), delete", Ignores),
     (
         "deployment",

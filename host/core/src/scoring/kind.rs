@@ -84,8 +84,14 @@ pub trait Kind: Send + Sync + Sized + 'static {
     /// The number behind the verdict, 0 to 1.
     fn score(assessment: &Self::Assessment) -> f64;
 
-    /// The features of a request that are monitored for drift, by their names in the HTTP API.
+    /// The features of a request that are monitored for drift, by their names in the HTTP API, as far as they are known.
     fn features(request: &Self::Request) -> Vec<(&'static str, f64)>;
+
+    /// Their names.
+    fn monitored() -> Vec<&'static str> {
+        let any = Self::random_request(&mut Random::new(1));
+        any.iter().flat_map(Self::features).map(|(name, _)| name).collect()
+    }
 
     /// A random request for the gate; `None` for kinds without invariants beyond [`Self::CASES`].
     fn random_request(_: &mut Random) -> Option<Self::Request> {

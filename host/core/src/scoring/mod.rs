@@ -30,6 +30,19 @@ pub trait Visitor {
     fn visit<K: Kind>(self) -> Self::Output;
 }
 
+/// The features of a kind's requests that are monitored for drift: none of transfer rules.
+pub fn monitored(kind: ModelKind) -> Vec<&'static str> {
+    struct Monitored;
+    impl Visitor for Monitored {
+        type Output = Vec<&'static str>;
+
+        fn visit<K: Kind>(self) -> Self::Output {
+            K::monitored()
+        }
+    }
+    with_kind(kind, Monitored).unwrap_or_default()
+}
+
 macro_rules! kinds {
     ($($kind:ident),+) => {
         /// Runs `visitor` for a kind; `None` for transfer rules, which do not score.

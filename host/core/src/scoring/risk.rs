@@ -74,9 +74,11 @@ impl Kind for Risk {
     }
 
     fn features(request: &Request) -> Vec<(&'static str, f64)> {
-        // The cards have no distribution of the others.
-        let facts = FACTS.iter().filter(|fact| fact.is_always_known);
-        facts.filter_map(|fact| Some((fact.name, fact.given(request)?))).collect()
+        FACTS.iter().filter_map(|fact| Some((fact.name, fact.given(request)?))).collect()
+    }
+
+    fn monitored() -> Vec<&'static str> {
+        FACTS.iter().map(|fact| fact.name).collect()
     }
 
     fn random_request(random: &mut Random) -> Option<Request> {

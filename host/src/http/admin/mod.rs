@@ -3,6 +3,7 @@
 pub(crate) mod accounts;
 pub(crate) mod action;
 pub(crate) mod approvals;
+pub(crate) mod cards;
 pub(crate) mod confirmation;
 pub(crate) mod customers;
 pub(crate) mod deployment;

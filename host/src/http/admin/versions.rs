@@ -2,6 +2,7 @@
 //! internal listener, with a bearer token of scope `models:admin` (`rules:admin` for transfer rules); `audit:read` is
 //! enough to read.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use axum::Json;
@@ -15,6 +16,7 @@ use crate::auth::reader::Reader;
 use crate::db::components::{self, Component, name_of};
 use crate::db::deployments::{self, Deployment};
 use crate::db::hosts::{self, Host, HostStatus};
+use crate::domain::card::Card;
 use crate::domain::model::{Digest, ModelKind, PolicyClass};
 use crate::http::admin::signatures::{self, SignatureJson};
 use crate::http::error::Error;
@@ -58,7 +60,9 @@ answer! {
         /// The gate's report; null for a built-in version.
         report: Option<Value> { nullable: true },
         /// The model's card, as Markdown.
-        card: Option<&'static str> { nullable: true, example: "\"# risk-2\"" },
+        card: Option<Cow<'static, str>> { nullable: true, example: "\"# risk-2\"" },
+        /// The card as it was pushed; null for a built-in version.
+        pushed_card: Option<Card> { nullable: true },
         signature: Option<SignatureJson> { nullable: true },
     }
 }
@@ -169,23 +173,23 @@ pub(crate) async fn get_version(
     let kind = kind_of(&kind)?;
     reader.may_read(kind)?;
     let mut db = app.db.acquire().await?;
-    let (component, report) = find(&mut db, kind, &version).await?.ok_or(Error::NotFound)?;
-    let version = to_json(&component, role_of(component.digest, &present(&mut db, &app.key, kind).await?));
-    let embedded = Embedded::ALL.into_iter().find(|it| digest_of(it.bytes) == component.digest);
-    let card = embedded.and_then(|it| it.card).map(|card| card.markdown);
-    let signature = signatures::to_json(&mut db, &app.settings.model_keys, component.digest).await?;
-    Ok(Json(ExaminedJson { version: Flat(version), report, card, signature }))
+    let component = find(&mut db, kind, &version).await?;
+    examined(&app, &mut db, &component).await.map(Json)
 }
 
-async fn find(
-    db: &mut PgConnection,
-    kind: ModelKind,
-    version: &str,
-) -> Result<Option<(Component, Option<Value>)>, Error> {
-    let all = components::list(&mut *db).await?;
-    let Some(component) = all.into_iter().find(|it| it.kind == kind && it.model_version == version) else {
-        return Ok(None);
-    };
-    let report = components::report_of(db, component.digest).await?;
-    Ok(Some((component, report)))
+pub(super) async fn examined(app: &App, db: &mut PgConnection, component: &Component) -> Result<ExaminedJson, Error> {
+    let digest = component.digest;
+    let version = to_json(component, role_of(digest, &present(&mut *db, &app.key, component.kind).await?));
+    let report = components::report_of(&mut *db, digest).await?;
+    let embedded = Embedded::ALL.into_iter().find(|it| digest_of(it.bytes) == digest);
+    let built_in = embedded.and_then(|it| it.card).map(|card| Cow::Borrowed(card.markdown));
+    let pushed_card = components::card_of(&mut *db, digest).await?;
+    let card = built_in.or_else(|| pushed_card.as_ref().map(|card| card.markdown().into()));
+    let signature = signatures::to_json(db, &app.settings.model_keys, digest).await?;
+    Ok(ExaminedJson { version: Flat(version), report, card, pushed_card, signature })
+}
+
+pub(super) async fn find(db: &mut PgConnection, kind: ModelKind, version: &str) -> Result<Component, Error> {
+    let all = components::list(db).await?;
+    all.into_iter().find(|it| it.kind == kind && it.model_version == version).ok_or(Error::NotFound)
 }

@@ -6,10 +6,12 @@ use super::foreign::{FindingsJson, NoticeJson, OrderNoticeJson};
 use super::ledger::STATEMENT;
 use crate::app::App;
 use crate::auth::scope::{EVENTS_ADMIN, EVENTS_READ};
+use crate::domain::card::Card;
 use crate::domain::model::ModelKind;
 use crate::http::admin::accounts::{self, FreezeRequest, FrozenJson, FundRequest, FundedJson};
 use crate::http::admin::action::ApprovalJson;
 use crate::http::admin::approvals::{self, ApprovalsJson, ApproveRequest};
+use crate::http::admin::cards;
 use crate::http::admin::customers::{self, CustomerJson, CustomerQuery};
 use crate::http::admin::deployment::{self, DeploymentRequest, HistoryJson, PresentJson, ReportQuery, RollbackRequest};
 use crate::http::admin::feed::{self, FeedPageJson, FeedQuery};
@@ -129,6 +131,8 @@ const OPERATIONS: &[Operation] = &[
         .errors(&["component-refused", "version-taken", "signature-required", "signature-invalid"]),
     route!(get "/admin/models/{kind}/versions/{version}", versions::get_version, "A version and the gate's report")
         .operator(READER).ok::<ExaminedJson>(),
+    route!(put "/admin/models/{kind}/versions/{version}/card", cards::put_card, "Set what its owner says of a version")
+        .operator(OPERATOR).body::<Card>().ok::<ExaminedJson>(),
     route!(get "/admin/models/{kind}/pushes/{sha256}", pushes::get_push, "Progress or result of an examination")
         .operator(READER).gives(&[LOCATION]).answers(PUSHED).errors(&["component-refused", "version-taken"]),
     route!(get "/admin/models/{kind}/deployment", deployment::get_deployment, "A kind's deployment")
