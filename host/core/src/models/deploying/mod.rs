@@ -4,6 +4,7 @@ pub mod built_in;
 pub mod catalog;
 mod kept;
 mod loading;
+mod references;
 mod reporter;
 pub mod rollback;
 pub mod rollout;

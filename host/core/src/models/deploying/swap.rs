@@ -113,6 +113,7 @@ impl Swapper {
         let mut tasks = JoinSet::new();
         for duty in [
             Duty::Comparisons,
+            Duty::References,
             Duty::Traffic(TrafficWriter::default()),
             Duty::Rollouts,
             Duty::Kept,

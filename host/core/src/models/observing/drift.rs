@@ -1,56 +1,95 @@
-//! Drift of the requests from the training data, as the population stability index.
+//! Drift of the requests from the training data of the champion, as the population stability index.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, LazyLock};
 
-use serde::Deserialize;
+use sqlx::PgConnection;
 
-use crate::domain::model::ModelKind;
+use crate::db::components;
+use crate::domain::card::Distribution;
+use crate::domain::model::{Digest, ModelKind};
+use crate::models::observing::measure::Measure;
 use crate::models::serving::embedded::Embedded;
+use crate::schema::{parse, request};
+use crate::scoring::monitored;
+use crate::wasm::digest_of;
 
 /// Added to the share of each bin to avoid dividing by zero.
 const SMOOTHING: f64 = 1e-4;
 
-/// Distribution of one feature in the training data. There is a bin for each range between
-/// deciles and one for each decile itself, so that a rarely set flag does not share a bin with the rest.
-#[derive(Debug, Clone, Deserialize)]
-struct Distribution {
-    fact: String,
+/// Distributions of a model's features in its training data, from its card; empty if that has none.
+#[derive(Debug)]
+pub(crate) struct Reference(BTreeMap<&'static str, Watched>);
+
+/// A distribution, and what its requests are counted as.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    pub(crate) measure: Measure,
     ends: Vec<f64>,
     shares: Vec<f64>,
 }
 
-/// Distributions of each kind's features in the training data, from the cards of the default models.
-#[derive(Debug, Default)]
-pub(crate) struct Reference(HashMap<(ModelKind, String), Distribution>);
+/// Of the built-in models.
+static BUILT_IN: LazyLock<HashMap<Digest, Arc<Reference>>> =
+    LazyLock::new(|| Embedded::ALL.iter().map(|it| (digest_of(it.bytes), Arc::new(Reference::embedded(it)))).collect());
+
+request! {
+    /// What is read of the card of a built-in model.
+    struct BuiltInCard {
+        reference: Vec<Distribution>,
+    }
+}
 
 impl Reference {
-    pub(crate) fn embedded() -> Self {
-        #[derive(Deserialize)]
-        struct Card {
-            reference: Vec<Distribution>,
-        }
-        let defaults = Embedded::ALL.into_iter().filter(|it| it.by_default);
-        let distributions = defaults.filter_map(|it| {
-            // A unit test ensures that the cards parse.
-            let card: Card = serde_json::from_str(it.card?.json).ok()?;
-            Some(card.reference.into_iter().map(move |reference| ((it.kind, reference.fact.clone()), reference)))
+    fn new(kind: ModelKind, distributions: &[Distribution]) -> Self {
+        let watched = monitored(kind).into_iter().filter_map(|name| {
+            let Distribution { ends, shares, .. } = distributions.iter().find(|it| it.fact == name)?.clone();
+            // A card that is replaced may have other bins, whose counts do not add up with these.
+            let bytes: Vec<_> = ends.iter().flat_map(|end| end.to_le_bytes()).collect();
+            let [a, b, c, d, ..] = digest_of(&bytes).0;
+            let measure = Measure::Feature(name, u32::from_be_bytes([a, b, c, d]));
+            Some((name, Watched { measure, ends, shares }))
         });
-        Self(distributions.flatten().collect())
+        Self(watched.collect())
     }
 
-    /// The bucket of a value; `None` if the card lacks the feature.
-    pub(crate) fn bucket_of(&self, kind: ModelKind, feature: &str, value: f64) -> Option<i32> {
-        let ends = &self.0.get(&(kind, feature.to_owned()))?.ends;
+    fn embedded(embedded: &Embedded) -> Self {
+        // A unit test ensures that the cards can be read.
+        let card = embedded.card.and_then(|card| parse::<BuiltInCard>(card.json).ok());
+        Self::new(embedded.kind, &card.map(|it| it.reference).unwrap_or_default())
+    }
+
+    /// That of a registered model.
+    ///
+    /// # Errors
+    /// When the database fails, or the card in it was altered.
+    pub(crate) async fn of(db: &mut PgConnection, kind: ModelKind, model: Digest) -> Result<Arc<Self>, sqlx::Error> {
+        if let Some(reference) = BUILT_IN.get(&model) {
+            return Ok(Arc::clone(reference));
+        }
+        let card = components::card_of(db, model).await?;
+        Ok(Arc::new(Self::new(kind, &card.map(|it| it.reference).unwrap_or_default())))
+    }
+
+    /// By name.
+    pub(crate) fn features(&self) -> impl Iterator<Item = (&'static str, &Watched)> {
+        self.0.iter().map(|(name, it)| (*name, it))
+    }
+
+    /// What a value is counted as, and its bucket; `None` if the card lacks the feature.
+    pub(crate) fn bucket_of(&self, feature: &str, value: f64) -> Option<(Measure, i32)> {
+        let Watched { measure, ends, .. } = self.0.get(feature)?;
         let bucket = ends.partition_point(|end| *end < value) + ends.partition_point(|end| *end <= value);
-        i32::try_from(bucket).ok()
+        Some((*measure, i32::try_from(bucket).ok()?))
     }
+}
 
+impl Watched {
     /// The index of a feature with these counts by bucket.
-    pub(crate) fn psi(&self, kind: ModelKind, feature: &str, counts: &HashMap<i32, i64>) -> Option<f64> {
-        let shares = &self.0.get(&(kind, feature.to_owned()))?.shares;
+    pub(crate) fn psi(&self, counts: &HashMap<i32, i64>) -> f64 {
         let count = |bucket: usize| i32::try_from(bucket).ok().and_then(|it| counts.get(&it)).copied().unwrap_or(0);
-        let counts: Vec<f64> = (0..shares.len()).map(|bucket| count(bucket) as f64).collect();
-        Some(psi(shares, &counts))
+        let counts: Vec<f64> = (0..self.shares.len()).map(|bucket| count(bucket) as f64).collect();
+        psi(&self.shares, &counts)
     }
 }
 
@@ -69,30 +108,36 @@ pub(crate) fn psi(reference: &[f64], observed: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scoring::{Kind, Random, Visitor, with_kind};
+    use crate::domain::fact::FACTS;
 
-    /// The features of a random request.
-    struct Features;
-
-    impl Visitor for Features {
-        type Output = Vec<(ModelKind, &'static str, f64)>;
-
-        fn visit<K: Kind>(self) -> Self::Output {
-            let features = K::random_request(&mut Random::new(1)).map(|request| K::features(&request));
-            features.into_iter().flatten().map(|(name, value)| (K::KIND, name, value)).collect()
+    #[test]
+    fn the_cards_of_built_in_models_are_references() {
+        for embedded in Embedded::ALL {
+            let Some(card) = embedded.card else { continue };
+            let (facts, card) = (monitored(embedded.kind), parse::<BuiltInCard>(card.json).unwrap());
+            for it in &card.reference {
+                assert_eq!(it.fault(&facts), None, "{} {}", embedded.name, it.fact);
+            }
+            let watched: Vec<_> = Reference::embedded(&embedded).0.into_keys().collect();
+            let is_watched = |name: &&str| watched.contains(name);
+            // The generator leaves the other facts unknown.
+            let is_known = |name: &&str| FACTS.iter().all(|fact| fact.name != *name || fact.is_always_known);
+            assert!(facts.iter().filter(|name| is_known(name)).all(is_watched), "{} {watched:?}", embedded.name);
         }
     }
 
     #[test]
-    fn the_cards_cover_every_monitored_feature() {
-        let reference = Reference::embedded();
-        for (kind, name, value) in ModelKind::SCORERS.iter().flat_map(|kind| with_kind(*kind, Features).unwrap()) {
-            let bucket = reference.bucket_of(kind, name, value);
-            let fact = &reference.0[&(kind, name.to_owned())];
-            assert_eq!(fact.shares.len(), 2 * fact.ends.len() + 1, "{kind} {name}");
-            assert!((fact.shares.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{kind} {name}");
-            assert!(bucket.is_some_and(|it| (it as usize) < fact.shares.len()), "{kind} {name}");
-        }
+    fn bins_are_told_apart_by_their_ends() {
+        let of = |ends: &[f64], shares: &[f64]| {
+            let (fact, ends, shares) = ("amount".to_owned(), ends.to_vec(), shares.to_vec());
+            Reference::new(ModelKind::Risk, &[Distribution { fact, ends, shares }])
+        };
+        let (one, same, other) = (of(&[1.0], &[0.0, 1.0, 0.0]), of(&[1.0], &[0.5, 0.0, 0.5]), of(&[2.0], &[0.0; 3]));
+        let bucket = |it: &Reference, value| it.bucket_of("amount", value).unwrap();
+        assert_eq!([0.5, 1.0, 1.5].map(|value| bucket(&one, value).1), [0, 1, 2]);
+        assert_eq!(bucket(&one, 1.0), bucket(&same, 1.0));
+        assert_ne!(bucket(&one, 1.0).0, bucket(&other, 1.0).0);
+        assert_eq!(one.bucket_of("is_new_device", 1.0), None);
     }
 
     #[test]

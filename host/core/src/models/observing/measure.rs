@@ -44,12 +44,9 @@ pub enum Measure {
     ChampionTime,
     /// Times of the challenger where both answered.
     ChallengerTime,
-    /// A feature of the requests; counted for the champion.
-    Feature(&'static str),
+    /// A feature of the requests, and which bins it is counted in; for the champion.
+    Feature(&'static str, u32),
 }
-
-/// Prefix of the stored names of [`Measure::Feature`].
-pub(crate) const FEATURE_PREFIX: &str = "fact:";
 
 impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -68,7 +65,7 @@ impl fmt::Display for Measure {
             Self::ChallengerScore => "challenger-score",
             Self::ChampionTime => "champion-time",
             Self::ChallengerTime => "challenger-time",
-            Self::Feature(name) => return write!(f, "{FEATURE_PREFIX}{name}"),
+            Self::Feature(name, bins) => return write!(f, "fact:{name}:{bins:08x}"),
         })
     }
 }

@@ -11,6 +11,7 @@ use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use uuid::Uuid;
 
 use crate::db::comparisons::Testimony;
@@ -66,11 +67,16 @@ impl Observer {
     #[expect(clippy::expect_used, reason = "a host without the thread must not start")]
     pub(crate) fn start() -> Self {
         let (jobs, queue) = sync_channel::<Job>(QUEUE_LENGTH_MAX);
-        let comparisons = Arc::new(Comparisons { reference: Reference::embedded(), ..Comparisons::default() });
+        let comparisons = Arc::<Comparisons>::default();
         let counted = Arc::clone(&comparisons);
         let work = move || queue.into_iter().for_each(|job| job(&counted));
         std::thread::Builder::new().name("observer".to_owned()).spawn(work).expect("a thread");
         Self { jobs, comparisons, host_id: Uuid::new_v4() }
+    }
+
+    /// Watches the requests of these champions for drift from now on.
+    pub(crate) fn watch(&self, references: HashMap<Digest, Arc<Reference>>) {
+        self.comparisons.references.store(Arc::new(references));
     }
 
     /// Queues a request for comparison, or counts it as dropped.
@@ -147,7 +153,8 @@ struct Witnesses {
 struct Comparisons {
     seen: Mutex<HashMap<Key, i64>>,
     witnesses: Mutex<HashMap<ModelKind, Witnesses>>,
-    reference: Reference,
+    /// Of the champions.
+    references: ArcSwap<HashMap<Digest, Arc<Reference>>>,
 }
 
 impl Comparisons {
@@ -203,9 +210,11 @@ impl Comparisons {
         let Observation { request, user: asker, witness, champion, canary } = observation;
         let witness = self.admit(K::KIND, route.epoch, witness);
         let of_champion = digest_of(&route.champion);
+        let references = self.references.load();
+        let reference = references.get(&of_champion);
         let features = K::features(&request).into_iter().filter_map(|(name, value)| {
-            let bucket = self.reference.bucket_of(K::KIND, name, value)?;
-            Some((K::KIND, route.epoch, of_champion, Measure::Feature(name), bucket))
+            let (measure, bucket) = reference?.bucket_of(name, value)?;
+            Some((K::KIND, route.epoch, of_champion, measure, bucket))
         });
         let mut keys: Vec<Key> = features.collect();
         keys.push((K::KIND, route.epoch, of_champion, Measure::Observed, 0));

@@ -15,7 +15,7 @@ use crate::models::deploying::built_in::built_in;
 use crate::models::observing::drift::{Reference, psi};
 use crate::models::observing::interval::{SHOWN, percentile, rounded, wilson};
 use crate::models::observing::measure::{
-    DIFFERENCE_UNIT, FEATURE_PREFIX, Failure, Measure, SCORE_BUCKETS, classes_of_flip, time_of_bucket,
+    DIFFERENCE_UNIT, Failure, Measure, SCORE_BUCKETS, classes_of_flip, time_of_bucket,
 };
 use crate::schema::answer;
 use crate::scoring::{Kind, Visitor, with_kind};
@@ -173,16 +173,18 @@ impl Report {
             Some(epoch) => history.iter().position(|it| it.epoch == epoch),
             None => history.iter().position(has_challengers).or((!history.is_empty()).then_some(0)),
         };
-        let Some(at) = at else {
-            let registered = components::list(db).await?;
-            let nothing = || Self::of(&Deployment::nothing(kind, built_in(kind)), None, &[], &registered);
-            return Ok(epoch.is_none().then(nothing));
+        let nothing = Deployment::nothing(kind, built_in(kind));
+        let deployment = match at {
+            Some(at) => &history[at],
+            None if epoch.is_none() => &nothing,
+            None => return Ok(None),
         };
-        let counts = counts::of_epoch(db, kind, history[at].epoch).await?;
+        let counts = counts::of_epoch(db, kind, deployment.epoch).await?;
         let registered = components::list(db).await?;
+        let reference = Reference::of(db, kind, deployment.champion).await?;
         // The next change records whether the canary was withdrawn.
-        let after = at.checked_sub(1).map(|newer| &history[newer]);
-        Ok(Some(Self::of(&history[at], after, &counts, &registered)))
+        let after = at.and_then(|at| at.checked_sub(1)).map(|newer| &history[newer]);
+        Ok(Some(Self::of(deployment, after, &counts, &registered, &reference)))
     }
 
     fn of(
@@ -190,15 +192,16 @@ impl Report {
         after: Option<&Deployment>,
         counts: &[Count<i64>],
         registered: &[Component],
+        reference: &Reference,
     ) -> Self {
         let Deployment { kind, epoch, champion, .. } = *deployment;
         let seen = Histograms::new(counts);
         let version = |digest: Digest| named(digest, registered);
-        let reference = Reference::embedded();
-        let features = seen.facts(champion).map(|(fact, buckets)| Feature {
-            feature: fact.to_owned(),
-            psi: enough(buckets.values().sum()).and_then(|()| reference.psi(kind, fact, buckets)),
-            observed: buckets.values().sum(),
+        let features = reference.features().filter_map(|(feature, it)| {
+            let buckets = seen.buckets(champion, it.measure);
+            let observed = buckets.values().sum();
+            let psi = enough(observed).map(|()| it.psi(&buckets));
+            (observed > 0).then(|| Feature { feature: feature.to_owned(), psi, observed })
         });
         let withdrawn = after.filter(|after| after.changed_by == AUTOMATIC && after.canary.is_none());
         let withdrawn = withdrawn.map(|after| after.reason.clone());
@@ -248,11 +251,6 @@ impl<'a> Histograms<'a> {
 
     fn sum(&self, digest: Digest, measure: Measure) -> i64 {
         self.buckets(digest, measure).values().sum()
-    }
-
-    fn facts(&self, digest: Digest) -> impl Iterator<Item = (&str, &Buckets)> {
-        let of = self.0.iter().filter(move |((it, _), _)| *it == digest.0);
-        of.filter_map(|((_, measure), buckets)| Some((measure.strip_prefix(FEATURE_PREFIX)?, buckets)))
     }
 
     fn challenger(&self, kind: ModelKind, digest: Digest) -> Challenger {
