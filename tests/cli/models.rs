@@ -112,6 +112,29 @@ fn waiting_ends_with_the_reason_when_a_host_cannot_serve_a_version() {
 }
 
 #[test]
+fn a_card_is_pushed_with_its_component_and_shown() {
+    let data = DataDir::new();
+    let service = Service::start(&data);
+    let reference = json!([{"fact": "steps_total", "ends": [1], "shares": [0, 0.5, 0.5]}]);
+    let good = json!({
+        "owner": "Design team", "purpose": "Offers help.", "training_data": "Sessions.", "metrics": [], "limits": [],
+        "next_review": "2027-01-31", "reference": reference,
+    });
+    let (file, good) = (component("fixtures/hostile"), good.to_string());
+    let bad = data.file("bad.json", &good.replace("steps_total", "shoe_size"));
+    let refused = data.ask(&service, &["models", "push", &file, "--card", &bad]);
+    assert_eq!(refused.status.code(), Some(1));
+    let stderr = text(&refused.stderr);
+    assert!(stderr.contains("reference[0].fact must be one of num_validation_errors, "), "{stderr}");
+    let pushed = data.models(&service, &["push", &file, "--card", &data.file("card.json", &good)]);
+    let (before, version) = pushed.rsplit_once(' ').unwrap();
+    assert!(before.ends_with("registered as"), "nothing was registered before: {pushed}");
+    let shown = data.models(&service, &["show", version]);
+    assert!(shown.contains("\n\nOwner: Design team. Next review: 2027-01-31.\n"), "{shown}");
+    service.stop();
+}
+
+#[test]
 fn a_report_says_why_nothing_was_compared() {
     let data = DataDir::new();
     let service = Service::start(&data);

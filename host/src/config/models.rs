@@ -81,7 +81,7 @@ pub enum Models {
     },
     /// Run the gate on a component and register it if it is accepted
     Push(Push),
-    /// Show one version: who signed it, and what the gate found
+    /// Show one version: who signed it, what the gate found, and what its owner says of it
     Show {
         /// As `list` and `push` print it, for example risk-2.0.0+9f2c41aa, or any unambiguous prefix
         version: String,
@@ -175,7 +175,7 @@ pub struct BuildModel {
 #[derive(Debug, Args)]
 #[command(after_help = "Sign with `cosign sign-blob --key KEY --bundle risk.sig risk.wasm`, or \
                         `openssl dgst -sha256 -sign KEY risk.wasm | base64 -w0 > risk.sig`. Pushing a registered component \
-                        again replaces its signature.\n\n\
+                        again replaces its signature and its card.\n\n\
                         An image comes from a registry with `skopeo copy docker://REGISTRY/NAME@sha256:DIGEST \
                         oci:FOLDER`. One layer must have the type application/wasm; another may be its cosign bundle.")]
 pub struct Push {
@@ -185,6 +185,9 @@ pub struct Push {
     /// Signature of the component by one of the host's model keys: a cosign bundle, or base64
     #[arg(long, value_name = "FILE", requires = "file")]
     pub signature: Option<PathBuf>,
+    /// What its owner says of it, in JSON, as caudal-models writes it; explained in components/README.md
+    #[arg(long, value_name = "FILE")]
+    pub card: Option<PathBuf>,
     /// An image in an OCI image layout instead of files: FOLDER@sha256:DIGEST
     #[arg(long, value_name = "IMAGE", conflicts_with = "file")]
     pub oci: Option<String>,

@@ -39,5 +39,9 @@ fn describe(it: &Value) -> String {
     for check in it["report"]["checks"].as_array().into_iter().flatten() {
         lines.push(format!("  {:8} {:13}{}", text(&check["outcome"]), text(&check["name"]), text(&check["detail"])));
     }
+    // That of a built-in model is long, and printed by `caudal models card`.
+    if it["pushed_card"].is_object() {
+        lines.extend([String::new(), text(&it["card"]).trim_end().to_owned()]);
+    }
     lines.join("\n")
 }
