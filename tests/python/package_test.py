@@ -4,6 +4,7 @@ import json
 import os
 import tempfile
 import unittest
+from datetime import date
 from pathlib import Path
 
 import lightgbm
@@ -49,7 +50,8 @@ class Package(unittest.TestCase):
         return (self.folder / name).read_text()
 
     def test_the_folder_and_its_component(self):
-        card = {"owner": "Risk", "period": ("2026-01-01", "2026-06-30"), "limits": ["Ours only."]}
+        card = {"owner": "Risk", "period": ("2026-01-01", date(2026, 6, 30)), "limits": ["Ours only."]}
+        card["training_data"] = "Payments."
         reasons = [("NEW_DEVICE", "is_new_device", 1)]
         self.export(labels=FRAUDS, card=card, reasons=reasons, points=[(-4, 0.0), (4, 1.0)])
         table = '\n[[features]]\nname = "{}"\nfact = "{}"\n{}required = {}\n'
@@ -59,12 +61,18 @@ class Package(unittest.TestCase):
         expected += table.format("beneficiary_saved_minutes", "beneficiary_saved_minutes", "", "false")
         expected += '\n[[reasons]]\ncode = "NEW_DEVICE"\nfact = "is_new_device"\nat_least = 1\n'
         self.assertEqual(self.read("map.toml"), expected + "\n[score]\npoints = [[-4, 0.0], [4, 1.0]]\n")
-        pesos, device, minutes = json.loads(self.read("reference.json"))["features"]
-        self.assertEqual((len(pesos["deciles"]), len(pesos["shares"])), (9, 10))
-        self.assertEqual((device["values"], device["missing"]), ([0, 1], 0))
-        self.assertEqual((minutes["values"], minutes["missing"]), ([5, 60, 1440], 0.25))
-        for line in ('owner = "Risk"', 'limits = ["Ours only."]', 'from = "2026-01-01"', 'name = "AUC"'):
-            self.assertIn(line, self.read("card.toml").splitlines())
+        made = json.loads(self.read("card.json"))
+        pesos, device, minutes = made["reference"]
+        self.assertEqual((len(pesos["ends"]), len(pesos["shares"])), (9, 19))
+        self.assertEqual((device["ends"], device["shares"][0]), ([0, 1], 0))
+        self.assertEqual(minutes["ends"], [5, 60, 1440])
+        self.assertAlmostEqual(sum(minutes["shares"]), 1)
+        self.assertEqual(made["period"], {"from": "2026-01-01", "to": "2026-06-30"})
+        self.assertEqual((made["limits"], made["metrics"][0]["name"]), (["Ours only."], "AUC"))
+        data = f"Payments. Fitted with xgboost {xgboost.__version__}. Measured on 400 other rows, {sum(FRAUDS)} of them frauds."
+        self.assertEqual(made["training_data"], data)
+        # What is missing is for the command to name.
+        self.assertEqual((made["purpose"], made["next_review"]), ("", ""))
         self.assertEqual(build(self.folder, CAUDAL), self.folder / "mine.wasm")
         self.assertEqual((self.folder / "mine.wasm").read_bytes()[:4], b"\0asm")
 
@@ -73,12 +81,19 @@ class Package(unittest.TestCase):
         lists = {name: [None if it is pd.NA else it for it in FRAME[name]] for name in COLUMNS}
         for frame in (FRAME, lists, (ARRAY, COLUMNS)):
             self.export(frame=frame, labels=FRAUDS)
-            found.append([self.read(name) for name in ("model.json", "reference.json", "map.toml", "card.toml")])
+            found.append([self.read(name) for name in ("model.json", "map.toml", "card.json")])
         self.assertEqual(found[1:], found[:1] * 2)
         self.assertEqual(json.loads(found[0][0])["learner"]["feature_names"], COLUMNS)
         # The model's names decide on the order.
         self.export(xgboost.XGBClassifier(**FEW).fit(FRAME[COLUMNS[::-1]], FRAUDS))
-        self.assertEqual([it["name"] for it in json.loads(self.read("reference.json"))["features"]], COLUMNS[::-1])
+        facts = [it["fact"] for it in json.loads(self.read("card.json"))["reference"]]
+        self.assertEqual(facts, ["beneficiary_saved_minutes", "is_new_device", "amount"])
+
+    def test_a_reference_is_in_pesos(self):
+        self.export()
+        pesos = json.loads(self.read("card.json"))["reference"]
+        self.export(frame=FRAME.assign(pesos=(FRAME["pesos"] * 100).round()), money="centavos")
+        self.assertEqual(json.loads(self.read("card.json"))["reference"], pesos)
 
     def test_another_library_replaces_the_file(self):
         self.export()
@@ -151,6 +166,6 @@ class Package(unittest.TestCase):
         self.assertAlmostEqual(area["high"] - area["low"], 2 * 1.959964 * error, 6)
         # Mostly zero.
         found = distribution(np.append(np.zeros(60), np.arange(1.0, 41)))
-        self.assertEqual((found["deciles"][0], found["shares"][0]), (0, 0.6))
-        self.assertEqual(len(found["shares"]), len(found["deciles"]) + 1)
+        self.assertEqual((found["ends"][0], found["shares"][:2]), (0, [0, 0.6]))
+        self.assertEqual(len(found["shares"]), 2 * len(found["ends"]) + 1)
         self.assertAlmostEqual(sum(found["shares"]), 1)

@@ -13,7 +13,8 @@ from ._frame import ModelError, table
 from ._libraries import Fitted, fitted
 from ._statistics import distribution, metrics
 
-CARD = ("owner", "purpose", "data", "period", "limits", "next_review")
+CARD = ("owner", "purpose", "training_data", "period", "limits", "next_review")
+CENTAVOS_PER_PESO = 100
 # DeLong's interval estimates variances.
 CLASS_MIN = 2
 
@@ -36,16 +37,17 @@ def export(
     """Writes a fitted model into a folder, for `build`, and returns the folder.
 
     `frame` has rows that the model was not fitted on: a DataFrame, a dict of lists, or a pair of an array and its
-    columns' names. Their distribution is the reference that later requests are compared with; with `labels`, true for
-    frauds, the card has metrics.
+    columns' names. Their distribution is the card's reference, with which later requests are compared; with `labels`,
+    true for frauds, the card has metrics.
 
     `facts` names the fact of each column that is not called like one; `caudal models facts` lists them. `money` is the
     unit of all columns with amounts, MXN (pesos) or centavos. The component does not score without the values of
     columns that are known in every row of `frame`. Each of `reasons` is a code, a fact and the value from which it
     applies. `points` becomes the map's `score.points`.
 
-    `card` has the words of the card: owner, purpose, data, period (a pair of dates), limits, next_review. Files are
-    replaced, so keep those words in the notebook.
+    `card` has the words of the card: owner, purpose, training_data, period (a pair of dates), limits (a list),
+    next_review. `caudal models push --card` names those that are missing. Files are replaced, so keep the words in the
+    notebook.
 
     Raises ModelError if anything does not fit, before it writes; `build` checks the rest.
     """
@@ -60,7 +62,8 @@ def export(
     scores = one.scores(rows)
     if scores.ndim != 1:
         raise ModelError("the model has more than one output: fit it on two classes, fraud last")
-    card_text = _card(one.library, card or {}, scores, labels)
+    made = _card(one.library, card or {}, scores, labels)
+    made["reference"] = _reference(features, rows)
 
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -69,13 +72,10 @@ def export(
     tables = [("[features]", it) for it in features]
     tables += [("[reasons]", dict(zip(("code", "fact", "at_least"), it))) for it in reasons]
     tables += [] if points is None else [("score", {"points": points})]
-    found = [{**it, **distribution(values)} for it, values in zip(features, rows.T)]
-    reference = {"format": "caudal-reference-1", "rows": len(rows), "features": found, "score": distribution(scores)}
     for name, text in (
         (one.file, one.text(columns)),
         (MAP_FILE, _toml({"version": version, "summary": summary}, tables)),
-        ("reference.json", json.dumps(reference, indent=1) + "\n"),
-        ("card.toml", card_text),
+        ("card.json", json.dumps(made, indent=1, ensure_ascii=False, default=str) + "\n"),
     ):
         (folder / name).write_text(text, encoding="utf-8")
     return folder
@@ -94,12 +94,25 @@ def _feature(one: Fitted, column: str, fact: Mapping[str, Any], values: Any, mon
     return {**feature, "required": not has_missing}
 
 
-def _card(library: str, words: Mapping[str, Any], scores: Any, labels: Sequence[Any] | None) -> str:
+def _reference(features: Sequence[Mapping[str, Any]], rows: Any) -> list[dict[str, Any]]:
+    """How each fact is distributed where it is known, in the unit of the HTTP API."""
+    found = {}
+    for feature, values in zip(features, rows.T):
+        known = values[values == values]
+        if len(known):
+            scale = CENTAVOS_PER_PESO if feature.get("unit") == "centavos" else 1
+            found[feature["fact"]] = {"fact": feature["fact"], **distribution(known / scale)}
+    return list(found.values())
+
+
+def _card(library: str, words: Mapping[str, Any], scores: Any, labels: Sequence[Any] | None) -> dict[str, Any]:
     import numpy
 
-    start, end = words.get("period", ("", ""))
-    library = f"{library} {__import__(library).__version__}"
-    tables = [("training", {"data": words.get("data", ""), "from": start, "to": end, "library": library})]
+    made: dict[str, Any] = {name: words.get(name, "") for name in CARD if name != "period" or name in words}
+    made["limits"], made["metrics"] = list(words.get("limits", ())), []
+    if "period" in words:
+        made["period"] = dict(zip(("from", "to"), words["period"]))
+    facts = [f"Fitted with {library} {__import__(library).__version__}."]
     if labels is not None:
         frauds = numpy.asarray(labels).ravel() == 1
         if len(frauds) != len(scores) or not CLASS_MIN <= frauds.sum() <= len(frauds) - CLASS_MIN:
@@ -107,11 +120,11 @@ def _card(library: str, words: Mapping[str, Any], scores: Any, labels: Sequence[
                 f"there are {len(frauds)} labels, {frauds.sum()} of them frauds: give one for each of {len(scores)}, "
                 f"1 or True for a fraud, and at least {CLASS_MIN} of both kinds"
             )
-        tables.append(("evaluation", {"rows": len(frauds), "frauds": int(frauds.sum())}))
-        tables += [("[metrics]", it) for it in metrics(scores, frauds)]
-    head = {name: words.get(name, "") for name in ("owner", "purpose", "next_review")}
-    text = _toml({**head, "limits": list(words.get("limits", ()))}, tables)
-    return f"# Complete what is empty. Dates are as in 2026-12-31; metrics have 95 % intervals.\n{text}"
+        facts.append(f"Measured on {len(frauds)} other rows, {frauds.sum()} of them frauds.")
+        made["metrics"] = metrics(scores, frauds)
+    if made["training_data"]:
+        made["training_data"] = " ".join([made["training_data"], *facts])
+    return made
 
 
 def _toml(entries: Mapping[str, Any], tables: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> str:

@@ -7,23 +7,18 @@ from typing import Any
 
 # Two-sided, 95 %.
 Z = 1.959963984540054
-# Flags, hours and small counts; anything with more values has deciles.
-VALUES_MAX = 24
 
 
 def distribution(values: Any) -> dict[str, Any]:
-    """The share of missing values, and shares of the known ones: of each, or up to each decile and above the last."""
+    """The deciles of some values, and the shares of those below, at and above each."""
     import numpy
 
-    known = values[~numpy.isnan(values)]
-    made: dict[str, Any] = {"missing": 1 - len(known) / len(values)}
-    each, counts = numpy.unique(known, return_counts=True)
-    if len(each) <= VALUES_MAX:
-        return {**made, "values": each.tolist(), "shares": (counts / max(len(known), 1)).tolist()}
+    known = numpy.sort(values)
     # Equal deciles are one: much of a column may be 0.
-    deciles = numpy.unique(numpy.quantile(known, numpy.arange(1, 10) / 10))
-    counts = numpy.bincount(numpy.searchsorted(deciles, known), minlength=len(deciles) + 1)
-    return {**made, "deciles": deciles.tolist(), "shares": (counts / len(known)).tolist()}
+    ends = numpy.unique(known[numpy.arange(1, 10) * len(known) // 10])
+    bins = numpy.searchsorted(ends, known) + numpy.searchsorted(ends, known, side="right")
+    counts = numpy.bincount(bins, minlength=2 * len(ends) + 1)
+    return {"ends": ends.tolist(), "shares": (counts / len(known)).tolist()}
 
 
 def metrics(scores: Any, labels: Any) -> list[dict[str, Any]]:
@@ -61,5 +56,6 @@ def _caught(scores: Any, labels: Any, percent: int) -> dict[str, Any]:
     share, weight = caught / count, Z * Z / count
     middle = (share + weight / 2) / (1 + weight)
     half = Z / (1 + weight) * math.sqrt(share * (1 - share) / count + weight / count / 4)
-    made = {"value": float(share), "low": float(max(middle - half, 0)), "high": float(min(middle + half, 1))}
+    # Rounding must not leave the share outside.
+    made = {"value": float(share), "low": float(min(middle - half, share)), "high": float(max(middle + half, share))}
     return {"name": f"share of frauds caught with {percent} % flagged", **made}
