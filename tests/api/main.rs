@@ -16,6 +16,7 @@ mod assistance;
 mod assistance_limits;
 mod beneficiaries;
 mod bulk;
+mod cards;
 mod client;
 mod concurrency;
 mod connections;
