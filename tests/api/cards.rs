@@ -91,17 +91,24 @@ async fn drift_is_that_from_the_champions_own_training_data(db: PgPool) {
     let app = TestApp::new(db.clone()).await;
     let _follower = app.follow().await;
     let ops = app.operator(Some(ADMIN));
-    let (champion, shadow) = (pushed(&db).await, version(&ops, "risk-2.").await);
-    let change = json!({"champion": champion, "shadows": [shadow], "reason": "a test"});
-    ops.with("if-match", "\"0\"").put("/admin/models/risk/deployment", change).await.assert_status(200);
-    serves(&app, ModelKind::Risk, 1, 1).await;
     let ask = async |times: u32| {
         for _ in 0..times {
             app.ai().post("/ai/risk", risk()).await.assert_status(200);
         }
     };
     let report = async || ops.get("/admin/models/risk/report").await.assert_status(200).json();
+    let asked = async || {
+        ask(1).await;
+        report().await
+    };
     let observed = |it: &Value| it["features"][0]["observed"].as_i64();
+    // Some requests to a champion without challengers are looked at, too.
+    until(&asked, |it| observed(it).is_some()).await;
+
+    let (champion, shadow) = (pushed(&db).await, version(&ops, "risk-2.").await);
+    let change = json!({"champion": champion, "shadows": [shadow], "reason": "a test"});
+    ops.with("if-match", "\"0\"").put("/admin/models/risk/deployment", change).await.assert_status(200);
+    serves(&app, ModelKind::Risk, 1, 1).await;
     ask(3).await;
     let without = until(&report, |it| it["observed"] == 3).await;
     assert_eq!(without["features"], json!([]), "another model's card says nothing of it");
@@ -109,10 +116,6 @@ async fn drift_is_that_from_the_champions_own_training_data(db: PgPool) {
     let place = path(&champion) + "/card";
     ops.put(&place, card()).await.assert_status(200);
     // A host reads the card every second.
-    let asked = async || {
-        ask(1).await;
-        report().await
-    };
     until(&asked, |it| observed(it).is_some()).await;
     ask(500).await;
     let seen = until(&report, |it| observed(it) >= Some(500)).await;

@@ -89,6 +89,13 @@ impl Observer {
         }
     }
 
+    /// Queues a request for drift only. If the queue is full, another one will do.
+    pub(crate) fn look_at<K: Kind>(&self, route: &Arc<Route<K>>, request: K::Request) {
+        let route = Arc::clone(route);
+        let job: Job = Box::new(move |comparisons| comparisons.count_facts(&route, &request));
+        let _ = self.jobs.try_send(job);
+    }
+
     /// Counts a failure of a canary, after which the champion answered.
     pub(crate) fn count_failure<K: Kind>(
         &self,
@@ -205,21 +212,24 @@ impl Comparisons {
         (*decisions <= DECISIONS_OF_USER_MAX).then_some(user)
     }
 
-    /// Calls the versions that did not serve the request, and counts the results.
-    fn compare<K: Kind>(&self, route: &Route<K>, observation: Observation<K>) {
-        let Observation { request, user: asker, witness, champion, canary } = observation;
-        let witness = self.admit(K::KIND, route.epoch, witness);
+    fn count_facts<K: Kind>(&self, route: &Route<K>, request: &K::Request) {
         let of_champion = digest_of(&route.champion);
         let references = self.references.load();
         let reference = references.get(&of_champion);
-        let features = K::features(&request).into_iter().filter_map(|(name, value)| {
+        let features = K::features(request).into_iter().filter_map(|(name, value)| {
             let (measure, bucket) = reference?.bucket_of(name, value)?;
             Some((K::KIND, route.epoch, of_champion, measure, bucket))
         });
         let mut keys: Vec<Key> = features.collect();
         keys.push((K::KIND, route.epoch, of_champion, Measure::Observed, 0));
         self.count_all(&keys);
+    }
 
+    /// Calls the versions that did not serve the request, and counts the results.
+    fn compare<K: Kind>(&self, route: &Route<K>, observation: Observation<K>) {
+        let Observation { request, user: asker, witness, champion, canary } = observation;
+        let witness = self.admit(K::KIND, route.epoch, witness);
+        self.count_facts(route, &request);
         let Some(champion) = champion.or_else(|| assess(&route.champion, &request, route.cut_offs).ok()) else {
             return;
         };

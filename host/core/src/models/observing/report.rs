@@ -39,7 +39,7 @@ answer! {
         pub champion: String,
         /// When it was deployed; null if nothing ever was.
         pub since: Option<String> { nullable: true },
-        /// Requests that were looked at, whichever version answered them.
+        /// Requests that were looked at, whichever version answered them: without challengers one in 16.
         pub observed: i64,
         /// Requests that were skipped because the queue was full.
         pub dropped: i64,

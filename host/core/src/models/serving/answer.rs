@@ -62,6 +62,8 @@ impl<K: Kind> Route<K> {
         if self.has_challengers() {
             let champion = Some((answer.clone(), time));
             observer.observe(self, Observation { request: request.clone(), user, witness, canary: None, champion });
+        } else if self.champion.is_sample() {
+            observer.look_at(self, request.clone());
         }
         Ok(scored(&self.champion, answer))
     }

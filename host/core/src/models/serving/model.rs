@@ -1,6 +1,7 @@
 //! One version of a scorer: called on the right thread, with its failures counted.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -39,6 +40,10 @@ const WAIT_MAX: Duration = Duration::from_millis(250);
 /// Calls that wait, for each that runs: at a few milliseconds each, the last of them waits for some 50 ms.
 const WAITING_EACH: usize = 4;
 
+/// Of the requests to a champion without challengers, one in so many is looked at: enough to see a drift within hours, and
+/// the others cost a counter.
+const SAMPLED_EVERY: usize = 16;
+
 impl SlowCalls {
     const fn new(most: usize) -> Self {
         Self { running: Semaphore::const_new(most), waiting: Semaphore::const_new(WAITING_EACH * most) }
@@ -61,16 +66,22 @@ pub struct Model<K: Kind> {
     pub(crate) source: Option<Arc<Source>>,
     breaker: Breaker,
     pub(crate) tally: Tally,
+    alone: AtomicUsize,
 }
 
 impl<K: Kind> Model<K> {
     pub(crate) fn new(scorer: Scorer<K>, source: Option<Arc<Source>>) -> Self {
-        Self { scorer, source, breaker: Breaker::default(), tally: Tally::default() }
+        Self { scorer, source, breaker: Breaker::default(), tally: Tally::default(), alone: AtomicUsize::new(0) }
     }
 
     /// Whether its circuit breaker is open.
     pub(crate) fn is_failing(&self) -> bool {
         self.breaker.is_open(Instant::now())
+    }
+
+    /// Whether to look at a request that only this version answers.
+    pub(super) fn is_sample(&self) -> bool {
+        self.alone.fetch_add(1, Relaxed).is_multiple_of(SAMPLED_EVERY)
     }
 
     /// Scores a request of a user, by their hash, as a deployment with these cut-offs, and returns the duration of the call.
