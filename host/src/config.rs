@@ -1,5 +1,6 @@
 //! The command line and the environment. Nothing else reads either.
 
+mod evaluate;
 mod ledger;
 mod models;
 mod payments;
@@ -16,6 +17,7 @@ use clap_complete::Shell;
 
 use crate::db::roles::OWNER;
 
+pub use evaluate::Evaluate;
 pub use ledger::{
     AcceptLoss, Approvals, Customer, Events, Freeze, Fund, Holder, LimitChange, ReceiveOrder, RotateKey, SimulatedRail,
     Since, Statement, UserLimits, Verify,

@@ -313,3 +313,25 @@ fn a_missing_column_is_reported_once_at_the_header() {
     let (code, stderr) = score("accessibility", &format!("{head}\ntrue,false,low,31_50\n"));
     assert_eq!(code, Some(0), "{stderr}");
 }
+
+#[test]
+fn a_model_is_evaluated_on_labelled_rows() {
+    let data = DataDir::new();
+    let head = "amount,is_new_beneficiary,hour_of_day,num_past_transactions,avg_transaction_amount,max_transaction_amount,\
+        num_transactions_to_beneficiary,is_new_device,geolocation_changed,fraud\n";
+    let (usual, odd) = ("100,False,12,10,100,200,5,False,False,0\n", "9000,True,3,10,100,200,0,True,True,1\n");
+    let rows = [head, &usual.repeat(60), &odd.repeat(20)].concat();
+    let evaluate = ["models", "evaluate", "risk-1", "--json", "--input", &data.file("rows.csv", &rows)];
+    let evaluated = data.run(&evaluate);
+    code(&evaluated, 0);
+    let found: Value = serde_json::from_slice(&evaluated.stdout).unwrap();
+    assert_eq!((&found["metrics"][0]["name"], &found["metrics"][0]["value"]), (&json!("AUC"), &json!(1.0)));
+    // Four of eighty rows, and there are twenty frauds.
+    assert_eq!(found["metrics"][4]["value"], 0.2);
+    assert_eq!((&found["levels"][0]["rows"], &found["levels"][0]["frauds"]["count"]), (&json!(60), &json!(0)));
+    let bad = rows.replacen("False,0\n", "False,maybe\n", 1);
+    let bad = data.run(&["models", "evaluate", "risk-1", "--input", &data.file("bad.csv", &bad)]);
+    code(&bad, REFUSED);
+    assert_eq!(text(&bad.stderr).trim(), "line 2: fraud must be 1 for a fraud, and 0 otherwise");
+    assert!(text(&bad.stdout).contains("79 rows, 20 of them frauds\n\nMETRIC"), "{}", text(&bad.stdout));
+}

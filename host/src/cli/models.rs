@@ -23,6 +23,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::cli::admin::AdminApi;
 use crate::cli::output::print;
+use crate::cli::score::evaluate;
 use crate::config::{Common, Models};
 use crate::models::Embedded;
 use crate::models::publishing::package::{self, PackageFile};
@@ -34,6 +35,7 @@ pub(super) async fn run(common: &Common, models: &Models) -> Result<ExitCode> {
         Models::Card { model, json } => card(model, *json),
         Models::Check { file, json } => check::run(file, *json).await,
         Models::Build(arguments) => build::run(arguments),
+        Models::Evaluate(arguments) => evaluate::run(common, arguments).await,
         Models::Facts { kind, json } => facts::run(*kind, *json),
         Models::Package { folder, component, output } => {
             let folder = folder.as_ref().or(output.as_ref()).context("name a folder")?;

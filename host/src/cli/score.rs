@@ -4,6 +4,7 @@
 //! processor scores some. A rejected row is reported with its line and does not stop the others. Answers are in the order
 //! of the rows, and the output file appears only once it is complete.
 
+pub(super) mod evaluate;
 mod input;
 mod output;
 mod scorers;

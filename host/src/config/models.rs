@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::evaluate::Evaluate;
 use super::token::{Admin, recorded};
 use crate::domain::model::ModelKind;
 
@@ -93,6 +94,8 @@ pub enum Models {
     },
     /// Make a component of a trained model (XGBoost JSON, LightGBM text, ONNX, a scorecard), or transfer rules of a table
     Build(BuildModel),
+    /// Measure how well a risk model finds the frauds of labelled rows: AUC, frauds caught, and what its levels mean
+    Evaluate(Evaluate),
     /// List the facts that a component may ask for
     Facts {
         /// risk or transfer-rules

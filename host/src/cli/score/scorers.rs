@@ -82,13 +82,8 @@ fn answer<K: Kind>(scorer: &Scorer<K>, form: Form, Batch { rows, read }: Batch) 
         rows.into_iter().map(|Row { line, fields }| (line, envelope::<K>(fields, form.language))).collect();
     let requests: Vec<_> =
         rows.iter().filter_map(|(_, row)| row.as_ref().ok()).map(|row| row.request.clone()).collect();
-    let answers = match scorer.assess_batch(&requests) {
-        Ok(answers) => answers,
-        // One row may have failed the whole batch: score the rows one by one.
-        Err(_) => requests.iter().map(|request| scorer.assess(request)).collect(),
-    };
     let version = &scorer.identity().version;
-    let (mut lines, mut answers) = (Lines::new(form.format), answers.into_iter());
+    let (mut lines, mut answers) = (Lines::new(form.format), assess::<K>(scorer, &requests).into_iter());
     let mut outcomes = Vec::with_capacity(rows.len());
     for (line, row) in rows {
         let outcome = match row {
@@ -106,9 +101,14 @@ fn answer<K: Kind>(scorer: &Scorer<K>, form: Form, Batch { rows, read }: Batch) 
     Ok(Answered { text: lines.finish()?, outcomes, read })
 }
 
-type Read<K> = Result<Envelope<<K as Kind>::Request>, Vec<FieldError>>;
+pub(super) fn assess<K: Kind>(scorer: &Scorer<K>, requests: &[K::Request]) -> Vec<Result<K::Assessment, ScoreError>> {
+    // One row may have failed the whole batch: score the rows one by one.
+    scorer.assess_batch(requests).unwrap_or_else(|_| requests.iter().map(|request| scorer.assess(request)).collect())
+}
 
-fn envelope<K: Kind>(fields: Result<Fields, Vec<FieldError>>, language: Language) -> Read<K> {
+pub(super) type Read<K> = Result<Envelope<<K as Kind>::Request>, Vec<FieldError>>;
+
+pub(super) fn envelope<K: Kind>(fields: Result<Fields, Vec<FieldError>>, language: Language) -> Read<K> {
     let mut fields = fields?;
     let row = Envelope::read::<K>(&mut fields, language);
     let faults = fields.into_faults();
