@@ -69,8 +69,8 @@ class Package(unittest.TestCase):
         self.assertAlmostEqual(sum(minutes["shares"]), 1)
         self.assertEqual(made["period"], {"from": "2026-01-01", "to": "2026-06-30"})
         self.assertEqual((made["limits"], made["metrics"][0]["name"]), (["Ours only."], "AUC"))
-        data = f"Payments. Fitted with xgboost {xgboost.__version__}. Measured on 400 other rows, {sum(FRAUDS)} of them frauds."
-        self.assertEqual(made["training_data"], data)
+        data = f"Fitted with xgboost {xgboost.__version__}. Measured on 400 other rows, {sum(FRAUDS)} of them frauds."
+        self.assertEqual(made["training_data"], f"Payments. {data}")
         # What is missing is for the command to name.
         self.assertEqual((made["purpose"], made["next_review"]), ("", ""))
         self.assertEqual(build(self.folder, CAUDAL), self.folder / "mine.wasm")
