@@ -81,7 +81,11 @@ async function explainsAlike(page) {
   assert.ok(weighed.length > 1 && Number.isFinite(rest));
   const of = (fact) => contributions.filter(({ feature }) => (FEATURES[feature] ?? feature) === fact);
   for (const { fact, contribution } of weighed)
-    assert.equal(contribution, of(fact).reduce((sum, { weight }) => sum + weight, 0), fact);
+    assert.equal(
+      contribution,
+      of(fact).reduce((sum, { weight }) => sum + weight, 0),
+      fact,
+    );
 }
 
 async function eventually(what, holds) {

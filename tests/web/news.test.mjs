@@ -171,7 +171,13 @@ test("a model's own reasons appear in the bank's words, and a medium risk always
 });
 
 test("what raised a score most is told in the bank's words, with the features of a fact added up", () => {
-  const facts = { amount: 900, is_new_beneficiary: true, is_new_device: true, hour_of_day: 3, num_past_transactions: 9 };
+  const facts = {
+    amount: 900,
+    is_new_beneficiary: true,
+    is_new_device: true,
+    hour_of_day: 3,
+    num_past_transactions: 9,
+  };
   const told = (parts, language) =>
     raised(
       Object.entries(parts).map(([feature, weight]) => ({ feature, weight })),

@@ -13,8 +13,8 @@ use crate::domain::clabe::Clabe;
 use crate::domain::money::Money;
 use crate::domain::risk::Request;
 
-/// Of the windows that facts are counted over.
-const WINDOWS: [Duration; 4] = [Duration::hours(1), Duration::days(1), Duration::days(7), Duration::days(30)];
+/// Of the windows that facts are counted over, so that they begin in the order of time.
+const WINDOWS: [Duration; 4] = [Duration::days(30), Duration::days(7), Duration::days(1), Duration::hours(1)];
 
 /// Transfers to one payee, or entries of one payee's account, that are looked at: a business has more, and reading them all
 /// would take longer than scoring. Facts saturate there.
@@ -57,15 +57,20 @@ pub(crate) async fn add(
             from half h join own o using (account_id)
             left join entry e on e.account_id = h.account_id and e.stripe = $2 and e.version = h.low
             where h.low = h.high group by h.since
-        ), to_payee as materialized (
-            select created_at, amount from transfer
-            where owner = $1 and kind = 'spei' and payee_key = $4 and created_at >= ($3::timestamptz[])[4]
-            order by created_at desc limit $5
-        ), windows as (
+        ), to_payee as (
+            -- By the shortest window that has them.
+            select width_bucket(created_at, $3) as nth, count(*) as transfers, sum(amount) as total
+            from (
+                select created_at, amount from transfer
+                where owner = $1 and kind = 'spei' and payee_key = $4 and created_at >= ($3::timestamptz[])[1]
+                order by created_at desc limit $5
+            ) as latest
+            group by nth
+        ), windows as materialized (
             select w.since, coalesce(s.transfers, 0) as transfers, coalesce(s.total, 0) as total,
-                count(p.amount) as payee_transfers, coalesce(sum(p.amount), 0) as payee_total
-            from unnest($3::timestamptz[]) as w (since) left join sent s using (since)
-            left join to_payee p on p.created_at >= w.since
+                coalesce(sum(p.transfers), 0)::bigint as payee_transfers, coalesce(sum(p.total), 0) as payee_total
+            from unnest($3::timestamptz[]) with ordinality as w (since, nth) left join sent s using (since)
+            left join to_payee p on p.nth >= w.nth
             group by w.since, s.transfers, s.total
         ), payee as materialized (
             select b.account_id, b.version
@@ -79,7 +84,7 @@ pub(crate) async fn add(
                 order by e.version desc limit $5
             ) as e
             join transfer t using (transfer_id) left join account d on d.account_id = t.debit_account_id
-            where e.created_at >= ($3::timestamptz[])[2] and t.kind in ('spei', 'received')
+            where e.created_at >= ($3::timestamptz[])[3] and t.kind in ('spei', 'received')
         )
         select
             (select array_agg(least(transfers, 4294967295)::bigint order by since desc) from windows) as "transfers!",
@@ -89,7 +94,7 @@ pub(crate) async fn add(
             (select count(*) from beneficiary where owner = $1 and created_at >= $7) as "payees_added!",
             (
                 select count(*) from idempotency
-                where owner = $1 and created_at >= ($3::timestamptz[])[1] and rejection is not null
+                where owner = $1 and created_at >= ($3::timestamptz[])[4] and rejection is not null
             ) as "refusals!",
             (
                 select recorded_at from audit_record

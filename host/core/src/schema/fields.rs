@@ -61,6 +61,8 @@ pub fn parse<T: FromFields>(json: impl Into<Vec<u8>>) -> serde_json::Result<T> {
 pub struct Fields {
     text: String,
     members: Vec<Member>,
+    /// A bit for each name, by [`bit_of`]: most absent fields are found to be absent without a comparison.
+    names: u64,
     /// The member that was read last: clients send fields in the order of their declaration, in which they are read.
     last: Cell<usize>,
     is_json: bool,
@@ -112,7 +114,18 @@ impl Fields {
     /// When it is not a JSON object, or has two values for one name.
     pub fn from_json(text: impl Into<Vec<u8>>, status: u16) -> Result<Self, ObjectError> {
         let (text, members) = split(text.into())?;
-        Ok(Self { text, members, last: Cell::new(0), is_json: true, is_strict: false, errors: Vec::new(), status })
+        let names = members.iter().fold(0, |bits, member| bits | bit_of(&text[member.name.clone()]));
+        Ok(Self { members, names, is_json: true, status, ..Self::empty(text) })
+    }
+
+    fn empty(text: String) -> Self {
+        let (members, errors) = (Vec::new(), Vec::new());
+        Self { text, members, names: 0, last: Cell::new(0), is_json: false, is_strict: false, errors, status: 400 }
+    }
+
+    fn push(&mut self, member: Member) {
+        self.names |= bit_of(&self.text[member.name.clone()]);
+        self.members.push(member);
     }
 
     /// Refuses unknown fields, in inner objects too.
@@ -131,9 +144,7 @@ impl Fields {
 
     /// From the parameters of a query string. A repeated one is refused; each is compared with those before it.
     pub fn from_query(query: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>) -> Self {
-        let (text, members, errors) = (String::new(), Vec::new(), Vec::new());
-        let last = Cell::new(0);
-        let mut fields = Self { text, members, last, is_json: false, is_strict: false, errors, status: 400 };
+        let mut fields = Self::empty(String::new());
         for (name, value) in query {
             let (name, value) = (name.as_ref(), value.as_ref());
             if fields.has(name) {
@@ -142,7 +153,7 @@ impl Fields {
             let [start, middle] = [fields.text.len(), fields.text.len() + name.len()];
             fields.text.push_str(name);
             fields.text.push_str(value);
-            fields.members.push(Member { name: start..middle, value: middle..fields.text.len() });
+            fields.push(Member { name: start..middle, value: middle..fields.text.len() });
         }
         fields
     }
@@ -160,7 +171,7 @@ impl Fields {
             let Some(value) = value else { continue };
             let start = fields.text.len();
             fields.text.push_str(value);
-            fields.members.push(Member { name: name.clone(), value: start..fields.text.len() });
+            fields.push(Member { name: name.clone(), value: start..fields.text.len() });
         }
         fields
     }
@@ -196,6 +207,9 @@ impl Fields {
     }
 
     fn literal(&self, name: &str) -> Option<Literal<'_>> {
+        if self.names & bit_of(name) == 0 {
+            return None;
+        }
         let last = self.last.get();
         let (before, from) = self.members.split_at(last.min(self.members.len()));
         let at = from.iter().chain(before).position(|member| self.text[member.name.clone()] == *name)?;
@@ -318,6 +332,11 @@ impl Fields {
         self.errors.extend(faults);
         list
     }
+}
+
+/// By its length and its last byte, which tell names of related fields apart.
+fn bit_of(name: &str) -> u64 {
+    1 << ((name.len() * 9 + usize::from(name.bytes().last().unwrap_or_default())) % 64)
 }
 
 /// The faults of an inner record, named from outside.
