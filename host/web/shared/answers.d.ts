@@ -293,6 +293,21 @@ export interface CaptureRequest {
   acknowledgmentToken?: string | null;
 }
 
+/** A figure and its interval. */
+export interface CardMetric {
+  /** At most 100 characters. */
+  name: string;
+  value: number;
+  low: number;
+  high: number;
+}
+
+/** The first day and the last. */
+export interface CardPeriod {
+  from: string;
+  to: string;
+}
+
 /** A difference that a person decides on. */
 export interface Case {
   id: string;
@@ -350,7 +365,7 @@ export interface ChallengersReport {
   champion: string;
   /** When it was deployed; null if nothing ever was. */
   since: string | null;
-  /** Requests that were looked at, whichever version answered them. */
+  /** Requests that were looked at, whichever version answered them: without challengers one in 16. */
   observed: number;
   /** Requests that were skipped because the queue was full. */
   dropped: number;
@@ -557,7 +572,19 @@ export interface ExaminedVersion {
   report: unknown | null;
   /** The model's card, as Markdown. */
   card: string | null;
+  /** The card as it was pushed; null for a built-in version. */
+  pushed_card: ModelCard | null;
   signature: Signature | null;
+}
+
+/** The distribution of a fact where it is known. There is a bin below each end, one for each end itself and one above the last, so that a rarely set flag does not share a bin with the rest. */
+export interface FactDistribution {
+  /** Its name in the HTTP API, whose unit the ends have. At most 100 characters. */
+  fact: string;
+  /** Ascending. */
+  ends: Array<number>;
+  /** Of the bins, two for each end and one more; they add up to 1. */
+  shares: Array<number>;
 }
 
 /** The drift of one field of the requests. */
@@ -778,6 +805,25 @@ export interface LoadedModel {
   deployment_error?: string;
   /** The deployment being loaded; another version answers in the meantime. */
   pending?: PendingDeployment;
+}
+
+/** What the owner of a version says of it. */
+export interface ModelCard {
+  /** Who answers for it. At most 100 characters. */
+  owner: string;
+  /** What it is for. At most 2000 characters. */
+  purpose: string;
+  /** What it was trained on. At most 2000 characters. */
+  training_data: string;
+  /** The days from which these data are; left out for data without dates. */
+  period?: CardPeriod;
+  metrics: Array<CardMetric>;
+  /** What it cannot do, and must not be used for. */
+  limits: Array<string>;
+  /** When the owner looks at it again. */
+  next_review: string;
+  /** How its facts were distributed in the training data, to see how far requests drift from them. */
+  reference: Array<FactDistribution>;
 }
 
 /** A file to fetch. */
@@ -1076,6 +1122,21 @@ export interface RiskContext {
   /** Sent with one transfer to record that the user saw this risk. Absent if risk enforcement is off. */
   acknowledgmentToken?: string;
   acknowledgmentExpiresAt?: string;
+}
+
+/** How risky a transfer is, and what weighed most. */
+export interface RiskExplanation {
+  /** As sent; absent if it was not. */
+  user_id?: string;
+  /** Version of the model that answered. */
+  model_version: string;
+  result: RiskResult;
+  /** The number from which the score follows, before anything is added to it. */
+  base: number;
+  /** What facts add to it, the largest first. */
+  weighed: Array<WeighedFact>;
+  /** What everything else adds. */
+  rest: number;
 }
 
 /** A transfer to score. */
@@ -1626,7 +1687,16 @@ export interface VersionTraffic {
   classes: Array<Array<number>>;
 }
 
-/** What a code says, in a sentence. */
+/** What a fact adds to the number from which a score follows. */
+export interface WeighedFact {
+  /** A field of the request. */
+  fact: string;
+  /** Positive if it raises the score. */
+  contribution: number;
+  words: Words;
+}
+
+/** What the bank says: of a code a sentence, of a fact a part of one. */
 export interface Words {
   /** In Mexican Spanish. */
   es: string;
