@@ -78,7 +78,7 @@ async function explainsAlike(page) {
   const { contributions, ...answer } = explained;
   const { weighed, rest, ...told } = await (await service.post("/ai/risk/explain", RISK)).json();
   assert.deepEqual(answer, told);
-  assert.ok(weighed.length > 1 && Number.isFinite(rest));
+  assert.ok(weighed.length > 0 && Number.isFinite(rest));
   const of = (fact) => contributions.filter(({ feature }) => (FEATURES[feature] ?? feature) === fact);
   for (const { fact, contribution } of weighed)
     assert.equal(
