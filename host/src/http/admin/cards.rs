@@ -26,12 +26,12 @@ pub(crate) async fn put_card(
     let kind = kind_of(&kind)?;
     operator.may_change(kind)?;
     let AssistBody(fields) = body?;
-    let card = Card::read(fields, &monitored(kind)).map_err(Error::Unprocessable)?;
     let mut db = app.db.acquire().await?;
     let component = find(&mut db, kind, &version).await?;
     if component.is_embedded {
         return Err(unprocessable("version", "not-allowed", "is built in, with a card of its own"));
     }
+    let card = Card::read(fields, &monitored(kind)).map_err(Error::Unprocessable)?;
     let by = &operator.person.name;
     components::set_card(&mut db, &app.key, component.digest, &card, by, app.clock.now()).await?;
     let text = serde_json::to_vec(&card).map_err(|error| Error::Internal(error.into()))?;
