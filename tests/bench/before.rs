@@ -13,6 +13,9 @@ use crate::{ACCOUNTS, CLIENTS, Settings};
 /// Turns of each side, so that a bound can be judged by the interval.
 const TURNS: usize = 15;
 
+/// Student's t for a 95 % interval over that many turns.
+const T: f64 = 2.145;
+
 pub(crate) async fn run(server: &Server, settings: &Settings) {
     let before = std::env::var("CAUDAL_BENCH_BEFORE").expect("CAUDAL_BENCH_BEFORE names a binary of an earlier build");
     say!("{CLIENTS} clients, {ACCOUNTS} accounts, {TURNS} turns of {} s each", settings.time.as_secs());
@@ -62,7 +65,7 @@ fn result(what: &str, ratios: &[f64]) {
     let logs: Vec<f64> = ratios.iter().map(|it| it.ln()).collect();
     let mean = logs.iter().sum::<f64>() / count;
     let variance = logs.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    let half = 2.145 * (variance / count).sqrt();
+    let half = T * (variance / count).sqrt();
     say!("{what}, now / before: 95 % from {:.3} to {:.3}", (mean - half).exp(), (mean + half).exp());
     report::result(&format!("{what}, now / before"), mean.exp(), Target::AtLeast(0.92));
 }

@@ -4,6 +4,7 @@
 # $1: the folder with the optimised binaries. CAUDAL_BENCH names sections (default: all; each takes about two minutes, memory
 # and growth longer), CAUDAL_BENCH_SECONDS the length of a turn (10), CAUDAL_BENCH_GROWTH_TRANSFERS the transfers in the large
 # database of growth and in that of streams (3000000), CAUDAL_BENCH_MEMORY_TRANSFERS those while memory is measured (1000000),
+# CAUDAL_BENCH_BEFORE the binary of an earlier build for the section before, which runs only if it is named,
 # CAUDAL_BENCH_REPORT the folder of the report (target/bench).
 set -euo pipefail
 

@@ -119,7 +119,7 @@ export function flow(stage) {
     assert.match(risk, /Revisa con calma/);
     assert.match(risk, /ninguna transferencia a la cuenta que guardaste para María Rodríguez/);
     assert.equal(await it.page.$("[name=acknowledged]"), null);
-    // What weighed most is told once somebody looks, in the language of the page.
+    // The details say what weighed most once they are opened, in the page's language.
     const looks = () => it.page.$eval(".risk details", (details) => details.toggleAttribute("open"));
     await looks();
     await it.sees(/Lo que más pesó: .*si el beneficiario es nuevo/, ".risk details");

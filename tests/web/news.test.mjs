@@ -170,7 +170,7 @@ test("a model's own reasons appear in the bank's words, and a medium risk always
   assert.deepEqual(told({ factors: ["LOW_HISTORY"] }), ["none", []], "true of everybody who begins");
 });
 
-test("what raised a score most is told in the bank's words, with the features of a fact added up", () => {
+test("the facts that raised a score most are named in the bank's words, each with its features added up", () => {
   const facts = {
     amount: 900,
     is_new_beneficiary: true,
