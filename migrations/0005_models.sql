@@ -172,24 +172,18 @@ create table traffic (
     primary key (minute, kind, sha256, measure, bucket)
 );
 
--- Decisions kept for replay: only where a host has the decision log on, and for ninety days.
--- Request and answer are kept as the text that they were: a number in it is then the same number for good.
+-- The decisions of models that a batch's orders rest on, whole: see host/core/src/ledger/kept.rs. The batch seals them. They
+-- are deleted when they are old, a batch at a time, which leaves the seal as it is.
 create table decision (
-    decision_id uuid primary key,
-    kind text not null constraint decision_kind check (kind in ('risk', 'transfer-rules')),
-    model_version text not null,
-    -- By which a risk was judged; null for the defaults.
-    medium_from double precision,
-    high_from double precision,
-    request text not null,
-    response text not null,
-    -- Whose transfer the rules decided on. Deciding again after a lost race replaces what was kept.
-    transfer_id uuid,
-    decided_at timestamptz not null
+    chain_id uuid not null,
+    seq bigint not null,
+    created_at timestamptz not null,
+    decisions bytea not null constraint decision_not_empty check (decisions <> ''),
+    primary key (chain_id, seq)
 );
--- By age they are looked for, and deleted.
-create index decision_decided_at on decision (decided_at, decision_id);
-create unique index decision_transfer on decision (transfer_id) where transfer_id is not null;
+-- Compressing them would take longer than it saves.
+alter table decision alter column decisions set storage external;
+create index decision_by_time on decision using brin (created_at) with (autosummarize = on);
 
 -- What each host serves of each kind, so that operators see a deployment arrive. A host reports every few seconds, on the
 -- database's clock, which all hosts share. A host that was not seen for a while is gone; its rows are removed later.

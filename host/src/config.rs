@@ -24,7 +24,7 @@ pub use ledger::{
 };
 pub use models::{
     BuildModel, CutOffOptions, Deploy, ExplanationLanguage, Models, Push, Replay, RollBack, Rollout, RolloutOrder,
-    RowFormat, Score, SetCutOffs, StartRollout,
+    RowFormat, Score, SetCutOffs, StartRollout, WhatIf,
 };
 pub use payments::{DecideCase, DecidePayment, Payments, Reconcile, ReportFormat};
 pub use policy::Policy;
@@ -131,6 +131,9 @@ pub enum Command {
     Score(Score),
     /// Rerun recorded decisions on the components that made them, and compare bit for bit
     Replay(Replay),
+    /// Decide on past orders with other models or rules, and show what would differ
+    #[command(name = "whatif")]
+    WhatIf(WhatIf),
     /// Print the OpenAPI document of a listener
     Openapi(Openapi),
     /// Inspect, check, register, deploy and roll back models

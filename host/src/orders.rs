@@ -1,6 +1,8 @@
 //! Orders of transfers, holds and captures: their risk is assessed, then the ledger decides. Requests and schedules send
 //! them alike.
 
+use std::sync::Arc;
+
 use uuid::Uuid;
 
 use crate::app::App;
@@ -43,7 +45,7 @@ impl Draft {
         let risk =
             enforce(enforcement, &assessor(app, device.as_deref(), true), &subject, circumstances, acknowledgment)
                 .await;
-        let risk = risk.map_err(NotMade::Unassessed)?;
+        let (risk, risk_decision) = risk.map_err(NotMade::Unassessed)?;
         let may_record_refusal = app.rates.may_be_refused(owner, app.clock.now());
         let (transfer_id, owner) = (app.clock.new_id(), owner.to_owned());
         Ok(Order {
@@ -55,6 +57,7 @@ impl Draft {
             amount,
             remittance: remittance.0.normalized(),
             risk,
+            risk_decision: risk_decision.map(Arc::new),
             hold_id,
             device,
             may_record_refusal,

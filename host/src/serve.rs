@@ -13,9 +13,8 @@ use crate::clock::Clock;
 use crate::http::server::tls::RELOAD_EVERY;
 use crate::http::server::{self, Lanes, Listener, Threads};
 use crate::ledger::store::Postgres;
-use crate::models::decisions::{self, DecisionLog};
 use crate::models::deploying::swap::{Swapper, SwapperHandle};
-use crate::models::{Models, Registry};
+use crate::models::{Models, Registry, retention};
 use crate::schedules::Scheduler;
 use crate::wasm::Runtime;
 use crate::{assist_router, ledger_router};
@@ -36,8 +35,8 @@ pub(crate) struct Listeners {
 pub(crate) struct Scoring {
     pub(crate) runtime: Runtime,
     pub(crate) registry: Registry,
-    /// Whether every decision is recorded.
-    pub(crate) decision_log: bool,
+    /// How long decisions are kept.
+    pub(crate) decision_lifetime: Duration,
 }
 
 /// A service that is ready to accept requests.
@@ -55,15 +54,14 @@ impl Host {
         // Adopts the ledger before anything is recorded in it.
         let key = config.ledger.key.clone();
         Postgres::open(db.clone(), &key, clock.now()).await.context("cannot use the ledger")?;
-        let Scoring { runtime, registry, decision_log } = scoring;
-        let log = decision_log.then(|| DecisionLog::start(db.clone(), clock.clone()));
-        let models = Models::with_log(registry, log);
+        let Scoring { runtime, registry, decision_lifetime } = scoring;
+        let models = Models::new(registry);
         let model_keys = config.settings.model_keys.clone();
         let (swapped, rules) = (models.clone(), (model_keys, config.settings.approvals.map(|it| it.lifetime)));
         let swapper = Swapper::start(db.clone(), key, swapped, runtime.clone(), clock.clone(), rules)
             .await
             .context("cannot read which models are deployed")?;
-        let purge = tokio::spawn(decisions::purge(db.clone(), clock.clone()));
+        let purge = tokio::spawn(retention::run(db.clone(), clock.clone(), decision_lifetime));
         let (app, tasks) = App::start(config, db, models, runtime, clock).await?;
         Ok(Self { app, tasks, swapper, purge })
     }

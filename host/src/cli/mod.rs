@@ -107,6 +107,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Postgres(command) => postgres::run(&cli.common, command).await,
             Command::Score(score) => score::run(&score),
             Command::Replay(replay) => replay::run(&cli.common, &replay).await,
+            Command::WhatIf(asked) => replay::what_if(&cli.common, &asked).await,
             Command::Openapi(openapi) => openapi::run(&openapi),
             Command::Models(models) => models::run(&cli.common, &models).await,
             Command::Gate { may_be_unconfined } => gate::run(may_be_unconfined),

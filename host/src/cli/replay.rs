@@ -1,47 +1,47 @@
-//! `caudal replay`: replays the decisions of a file, or of the decision log.
+//! `caudal replay` and `caudal whatif`: run kept decisions again, on the versions that made them or on others.
 
-use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::cli::database::{Database, Use};
 use crate::cli::ledger;
-use crate::cli::models::registry::kind_of;
 use crate::cli::output::print;
 use crate::clock::Clock;
-use crate::config::{Common, Replay};
-use crate::db::decisions;
+use crate::config::{Common, Replay, WhatIf};
+use crate::db::components;
+use crate::db::decisions::Period;
+use crate::domain::model::ModelKind;
+use crate::models::LoadedComponent;
 use crate::models::deploying::built_in::register_built_in;
-use crate::replay::{Recording, ReplayOutcome, Replayer};
+use crate::replay::run::{replay_period, try_period};
+use crate::replay::what_if::{Candidates, Change, Compared};
+use crate::replay::{ReplayOutcome, what_if};
 use crate::sealing::ChainKey;
 use crate::wasm::Runtime;
-
-/// Decisions to replay at a time.
-const BATCH: usize = 1_000;
 
 /// Most mismatches to list.
 const SHOWN_MAX: usize = 20;
 
+/// Exit code if decisions would differ.
+const EXIT_DIFFERENT: u8 = 3;
+
 pub(super) async fn run(common: &Common, replay: &Replay) -> Result<ExitCode> {
     let (database, key) = ledger::open(common, Use::Shared).await?;
-    let outcome = run_on(&database, &key, replay).await;
+    let outcome = async {
+        let runtime = prepare(&database, &key).await?;
+        let period = Period::since(Clock::system().now() - replay.since);
+        replay_period(&database.pool, runtime, replay.kind, (period, usize::MAX)).await.context("cannot read the decisions")
+    };
+    let outcome = outcome.await;
     database.close().await?;
     let ReplayOutcome { replayed, equal, different } = outcome?;
     if replayed == 0 {
-        match &replay.file {
-            Some(file) => bail!("{} contains no decisions", file.display()),
-            None => bail!(
-                "no {} decision was logged within --since {}: hosts log them with --decision-log",
-                replay.kind,
-                humantime::format_duration(replay.since)
-            ),
-        }
+        bail!("no {} decision was kept within --since {}", replay.kind, humantime::format_duration(replay.since));
     }
     for mismatch in different.iter().take(SHOWN_MAX) {
-        let name = mismatch.id.clone().unwrap_or_else(|| format!("decision {}", mismatch.index + 1));
-        print(&format!("{name}: {}", mismatch.differences.join("; ")))?;
+        print(&format!("{}: {}", mismatch.id, mismatch.differences.join("; ")))?;
     }
     if different.len() > SHOWN_MAX {
         print(&format!("and {} more", different.len() - SHOWN_MAX))?;
@@ -50,43 +50,85 @@ pub(super) async fn run(common: &Common, replay: &Replay) -> Result<ExitCode> {
     Ok(if different.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn run_on(database: &Database, key: &ChainKey, replay: &Replay) -> Result<ReplayOutcome> {
+/// What runs components. A host without deployments decides with built-in components that may not be registered yet.
+async fn prepare(database: &Database, key: &ChainKey) -> Result<Runtime> {
     let runtime = Runtime::new().context("cannot run components on this machine")?;
     let mut db = database.pool.acquire().await.context("cannot reach the database")?;
-    let now = Clock::system().now();
-    // A host without deployments decides with built-in components that may not be registered yet.
-    register_built_in(&mut db, key, &runtime, now).await.context("cannot register the built-in components")?;
-    let mut replayer = Replayer::new(database.pool.clone(), runtime);
-    let Some(file) = &replay.file else {
-        let kind = kind_of(&replay.kind)?;
-        let logged = decisions::latest(&mut db, kind, now - replay.since, i64::from(replay.limit)).await;
-        let logged = logged.context("cannot read the decision log")?;
-        let recordings: serde_json::Result<Vec<_>> = logged.iter().map(Recording::try_from).collect();
-        replayer
-            .replay(recordings.context("a logged decision cannot be read")?)
-            .await
-            .context("cannot read the registry")?;
-        return Ok(replayer.finish());
+    let registered = register_built_in(&mut db, key, &runtime, Clock::system().now()).await;
+    registered.context("cannot register the built-in components")?;
+    Ok(runtime)
+}
+
+pub(super) async fn what_if(common: &Common, asked: &WhatIf) -> Result<ExitCode> {
+    let (database, key) = ledger::open(common, Use::Shared).await?;
+    let found = async {
+        let runtime = prepare(&database, &key).await?;
+        let candidates = Candidates {
+            risk: candidate(&database, &runtime, ModelKind::Risk, asked.risk.as_deref()).await?,
+            rules: candidate(&database, &runtime, ModelKind::TransferRules, asked.rules.as_deref()).await?,
+        };
+        let period = Period::since(Clock::system().now() - asked.since);
+        try_period(&database.pool, runtime, candidates, (period, usize::MAX)).await.context("cannot read the decisions")
     };
-    drop(db);
-    let input: Box<dyn Read> = if file.as_os_str() == "-" {
-        Box::new(std::io::stdin())
+    let found = found.await;
+    database.close().await?;
+    let found = found?;
+    if asked.json {
+        print(&serde_json::to_string_pretty(&found)?)?;
     } else {
-        Box::new(File::open(file).with_context(|| format!("cannot read {}", file.display()))?)
+        show(&found)?;
+    }
+    let is_same = found.risk.different + found.rules.different == 0;
+    Ok(if is_same { ExitCode::SUCCESS } else { ExitCode::from(EXIT_DIFFERENT) })
+}
+
+/// A registered version, or a component in a file.
+async fn candidate(
+    database: &Database,
+    runtime: &Runtime,
+    kind: ModelKind,
+    name: Option<&str>,
+) -> Result<Option<LoadedComponent>> {
+    let Some(name) = name else { return Ok(None) };
+    let mut db = database.pool.acquire().await.context("cannot reach the database")?;
+    let bytes = match components::by_version(&mut db, name).await.context("cannot read the registry")? {
+        Some((found, bytes)) if found == kind => bytes,
+        Some((found, _)) => bail!("{name} is a {found} component, not {kind}"),
+        None if Path::new(name).is_file() => std::fs::read(name).with_context(|| format!("cannot read {name}"))?,
+        None => bail!("there is no version and no file '{name}': `caudal models list` shows the versions"),
     };
-    let mut waiting = Vec::with_capacity(BATCH);
-    for (at, line) in BufReader::new(input).lines().enumerate() {
-        let line = line.context("cannot read the decisions")?;
-        if line.trim().is_empty() {
+    let loaded = LoadedComponent::load(runtime, kind, &bytes);
+    Ok(Some(loaded.with_context(|| format!("{name} does not load as {kind}"))?))
+}
+
+fn show(found: &what_if::WhatIf) -> Result<()> {
+    print(&format!("orders: {}", found.orders))?;
+    for (kind, Compared { decisions, different, failed, changes }) in
+        [(ModelKind::Risk, &found.risk), (ModelKind::TransferRules, &found.rules)]
+    {
+        if *decisions == 0 {
             continue;
         }
-        let recording: Recording =
-            serde_json::from_str(&line).with_context(|| format!("line {} is not a decision", at + 1))?;
-        waiting.push(recording);
-        if waiting.len() == BATCH {
-            replayer.replay(std::mem::take(&mut waiting)).await.context("cannot read the registry")?;
+        print(&format!("{kind}: {decisions} decided again, {different} differently, {failed} without an answer"))?;
+        for change in changes {
+            show_change(change)?;
         }
     }
-    replayer.replay(waiting).await.context("cannot read the registry")?;
-    Ok(replayer.finish())
+    Ok(())
+}
+
+fn show_change(change: &Change) -> Result<()> {
+    let amount = crate::domain::money::Money::from_minor(change.amount);
+    print(&format!("  {} instead of {}: {} orders, {amount} MXN", change.is, change.was, change.count))?;
+    let counts = |counts: &mut dyn Iterator<Item = (&str, &u64)>| {
+        counts.map(|(name, count)| format!("{name}: {count}")).collect::<Vec<_>>().join("; ")
+    };
+    print(&format!("    by amount: {}", counts(&mut change.by_amount.iter().map(|(name, count)| (*name, count)))))?;
+    print(&format!("    by payee: {}", counts(&mut change.by_payee.iter().map(|(name, count)| (*name, count)))))?;
+    if !change.by_outcome.is_empty() {
+        let outcomes = &mut change.by_outcome.iter().map(|(name, count)| (name.as_str(), count));
+        print(&format!("    what became of them: {}", counts(outcomes)))?;
+    }
+    let examples: Vec<_> = change.examples.iter().map(ToString::to_string).collect();
+    print(&format!("    for example {}", examples.join(", ")))
 }

@@ -83,7 +83,7 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
     let runtime = runtime(&common.data_dir, &cache_key)?;
     let registry = Registry::embedded(&runtime)
         .context("this program was built with an unusable component: run `make components` and build again")?;
-    let scoring = Scoring { runtime, registry, decision_log: serve.decision_log };
+    let scoring = Scoring { runtime, registry, decision_lifetime: serve.decision_lifetime };
     let program = program().context("cannot find this program's own file")?;
 
     let usage = if serve.sandbox { Use::Sandbox(&serve.policy) } else { Use::Served };

@@ -9,6 +9,9 @@ use super::evaluate::Evaluate;
 use super::token::{Admin, recorded};
 use crate::domain::model::ModelKind;
 
+/// Whose decisions are kept.
+const KEPT: &[ModelKind] = &[ModelKind::Risk, ModelKind::TransferRules];
+
 fn one_of(kinds: &[ModelKind]) -> impl TypedValueParser<Value = ModelKind> {
     let kinds: Vec<_> = kinds.iter().map(|kind| kind.as_str()).collect();
     PossibleValuesParser::new(kinds).try_map(|text| ModelKind::parse(&text).ok_or("no such kind"))
@@ -274,21 +277,36 @@ pub struct SetCutOffs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A file has one JSON object per line: kind (risk, nudge, accessibility, transfer-rules), request and \
-                  response, and for a risk cut_offs (medium_from and high_from), if they were not the defaults. Exits with 1 if an answer differs in any bit."
+    after_help = "The decisions are those that orders rest on. Exits with 1 if an answer differs in any bit."
 )]
 pub struct Replay {
-    /// File of decisions as NDJSON, `-` for standard input [default: the decision log]
-    pub file: Option<PathBuf>,
-    /// Kind of the logged decisions: risk or transfer-rules
-    #[arg(long, default_value = "risk", conflicts_with = "file")]
-    pub kind: String,
-    /// How far back in the decision log
-    #[arg(long, default_value = "24h", value_parser = humantime::parse_duration, conflicts_with = "file")]
+    /// Kind of the decisions
+    #[arg(long, default_value = "risk", value_parser = one_of(KEPT))]
+    pub kind: ModelKind,
+    /// How far back
+    #[arg(long, default_value = "24h", value_parser = humantime::parse_duration)]
     pub since: std::time::Duration,
-    /// Maximum number of logged decisions to replay, newest first
-    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "file")]
-    pub limit: u32,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A candidate is a registered version or a file, and need not be deployed. Where none is given, the version \
+                  decides that did: what is asked is what only the candidates would change. Exits with 3 if decisions \
+                  differ."
+)]
+pub struct WhatIf {
+    /// A risk model to try
+    #[arg(long, value_name = "VERSION|FILE", required_unless_present = "rules")]
+    pub risk: Option<String>,
+    /// Transfer rules to try
+    #[arg(long, value_name = "VERSION|FILE")]
+    pub rules: Option<String>,
+    /// How far back
+    #[arg(long, default_value = "30d", value_parser = humantime::parse_duration)]
+    pub since: std::time::Duration,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

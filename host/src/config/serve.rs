@@ -133,10 +133,9 @@ pub struct Serve {
     /// How long an action waits for a second operator
     #[arg(long, help_heading = "Operators", env = "CAUDAL_APPROVAL_LIFETIME", default_value = "24h", value_parser = humantime::parse_duration)]
     pub approval_lifetime: Duration,
-    /// Log every risk and transfer-rules decision for 90 days, for `caudal replay`; a decision that cannot be logged is
-    /// not answered
-    #[arg(long, help_heading = "Models", env = "CAUDAL_DECISION_LOG")]
-    pub decision_log: bool,
+    /// How long the decisions are kept that orders rest on; fraud is often known only after months
+    #[arg(long, help_heading = "Models", env = "CAUDAL_DECISION_LIFETIME", default_value = "400d", value_parser = humantime::parse_duration)]
+    pub decision_lifetime: Duration,
     /// Kinds whose active model anyone may download from /models, to score in a page; fraudsters could probe a copy
     /// of the risk scorer unobserved [default: nudge,accessibility; in the sandbox all]
     #[arg(long, help_heading = "Models", env = "CAUDAL_PUBLISH_MODELS", value_parser = published_kind(), value_delimiter = ',')]

@@ -271,9 +271,6 @@ problems! {
     /// The rules component, or the scorer it needs, failed; the ledger has logged why.
     RulesUnavailable = SERVICE_UNAVAILABLE, "model-unavailable", "A model is not available",
         "Nothing was decided and nothing was changed. Try again later.", header: RETRY_AFTER, of: Transfer, changes: nothing;
-    DecisionNotKept = SERVICE_UNAVAILABLE, "decision-not-kept", "The decision could not be recorded",
-        "This host records every decision, so it makes none that it cannot record.",
-        header: RETRY_AFTER, of: Transfer, changes: nothing;
     DatabaseUnavailable(_error: Arc<sqlx::Error>) = SERVICE_UNAVAILABLE, "database-unavailable",
         "The database is unavailable", "If this was a change, check whether it took effect before you retry.",
         header: RETRY_AFTER, of: Any;

@@ -47,7 +47,7 @@ export function fieldFault({ code }) {
 }
 
 /** Failures of the host of which it states that they changed nothing. */
-const UNCHANGED = ["overloaded", "model-unavailable", "decision-not-kept", "no-account-numbers", "keys-unknown"];
+const UNCHANGED = ["overloaded", "model-unavailable", "no-account-numbers", "keys-unknown"];
 
 /** Whether a failed request may still have been carried out. @param {Problem} problem */
 export function isOutcomeOpen({ status, code }) {

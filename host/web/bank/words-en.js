@@ -77,8 +77,6 @@ export default {
   "problem.provider-unavailable.advice": "Try again in a few minutes. Nothing you typed is lost.",
   "problem.model-unavailable.title": "We could not check your transfer",
   "problem.model-unavailable.advice": "No money was sent. Wait {wait} and try again.",
-  "problem.decision-not-kept.title": "We could not process your transfer",
-  "problem.decision-not-kept.advice": "No money was sent. Wait {wait} and try again.",
   "problem.idempotency-key-reused.title": "This transfer is no longer the one you reviewed",
   "problem.idempotency-key-reused.advice": "Check your history before you send it again.",
   "problem.account-frozen.title": "Your account is frozen",

@@ -77,8 +77,6 @@ export default {
   "problem.provider-unavailable.advice": "Inténtalo de nuevo en unos minutos. No se pierde nada de lo que escribiste.",
   "problem.model-unavailable.title": "No pudimos revisar tu transferencia",
   "problem.model-unavailable.advice": "No se envió dinero. Espera {wait} e inténtalo de nuevo.",
-  "problem.decision-not-kept.title": "No pudimos procesar tu transferencia",
-  "problem.decision-not-kept.advice": "No se envió dinero. Espera {wait} e inténtalo de nuevo.",
   "problem.idempotency-key-reused.title": "Esta transferencia ya no coincide con la que revisaste",
   "problem.idempotency-key-reused.advice": "Revisa tus movimientos antes de enviarla otra vez.",
   "problem.account-frozen.title": "Tu cuenta está bloqueada",

@@ -1,98 +1,70 @@
-//! The decision log, from which decisions can be replayed.
+//! The decisions of models that are kept with the batches which rest on them.
 
+use futures_util::{Stream, StreamExt as _};
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::components::kind_of;
-use super::deployments::{cut_offs_of, stored};
-use crate::domain::model::ModelKind;
-use crate::domain::risk::CutOffs;
+use crate::domain::decision::Decision;
+use crate::sealing::kept;
 
-#[derive(Debug, Clone)]
-pub struct LoggedDecision {
-    pub(crate) decision_id: Uuid,
-    pub(crate) kind: ModelKind,
-    pub(crate) model_version: String,
-    /// By which the answer was judged.
-    pub(crate) cut_offs: CutOffs,
-    /// The transfer decided on, if any.
-    pub(crate) transfer_id: Option<Uuid>,
-    /// JSON.
-    pub(crate) request: String,
-    /// JSON.
-    pub(crate) response: String,
-    pub(crate) decided_at: OffsetDateTime,
+/// From an instant on, and before another.
+#[derive(Debug, Clone, Copy)]
+pub struct Period {
+    pub from: OffsetDateTime,
+    /// Up to now if there is none.
+    pub until: Option<OffsetDateTime>,
 }
 
-/// Records all decisions or none. A later decision on the same transfer replaces the earlier one, since the ledger
-/// decides again after a lost race.
-pub(crate) async fn insert(db: &mut PgConnection, decisions: &[LoggedDecision]) -> Result<(), sqlx::Error> {
-    let ids: Vec<_> = decisions.iter().map(|it| it.decision_id).collect();
-    let kinds: Vec<_> = decisions.iter().map(|it| it.kind.as_str().to_owned()).collect();
-    let versions: Vec<_> = decisions.iter().map(|it| it.model_version.clone()).collect();
-    let requests: Vec<_> = decisions.iter().map(|it| it.request.clone()).collect();
-    let responses: Vec<_> = decisions.iter().map(|it| it.response.clone()).collect();
-    let (medium_from, high_from): (Vec<_>, Vec<_>) = decisions.iter().map(|it| stored(it.cut_offs)).unzip();
-    let transfers: Vec<_> = decisions.iter().map(|it| it.transfer_id).collect();
-    let times: Vec<_> = decisions.iter().map(|it| it.decided_at).collect();
-    sqlx::query!(
-        r#"
-        insert into decision (decision_id, kind, model_version, request, response, decided_at, transfer_id, medium_from, high_from)
-        select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::uuid[],
-            $8::float8[], $9::float8[])
-        on conflict (transfer_id) where transfer_id is not null do update
-            set model_version = excluded.model_version, request = excluded.request, response = excluded.response,
-                decided_at = excluded.decided_at
-        "#,
-        &ids,
-        &kinds,
-        &versions,
-        &requests,
-        &responses,
-        &times,
-        &transfers as &[Option<Uuid>],
-        &medium_from as &[Option<f64>],
-        &high_from as &[Option<f64>],
-    )
-    .execute(db)
-    .await?;
-    Ok(())
+impl Period {
+    pub fn since(from: OffsetDateTime) -> Self {
+        Self { from, until: None }
+    }
 }
 
-/// Newest first, not before `since`.
-pub async fn latest(
+/// The decisions of a batch.
+#[derive(Debug)]
+pub struct Kept {
+    pub chain_id: Uuid,
+    pub seq: i64,
+    pub created_at: OffsetDateTime,
+    pub decisions: Vec<Decision>,
+}
+
+fn read(chain_id: Uuid, seq: i64, created_at: OffsetDateTime, decisions: &[u8]) -> Result<Kept, sqlx::Error> {
+    let unreadable = || sqlx::Error::Decode(format!("the decisions of batch {seq} of chain {chain_id} cannot be read").into());
+    let (decisions, _) = kept::decode(decisions).ok_or_else(unreadable)?;
+    Ok(Kept { chain_id, seq, created_at, decisions })
+}
+
+/// In no particular order: sorting all of them would take longer than what is done with them.
+pub fn in_period(
     db: &mut PgConnection,
-    kind: ModelKind,
-    since: OffsetDateTime,
-    limit: i64,
-) -> Result<Vec<LoggedDecision>, sqlx::Error> {
+    Period { from, until }: Period,
+) -> impl Stream<Item = Result<Kept, sqlx::Error>> {
     let rows = sqlx::query!(
         r#"
-        select decision_id, kind, model_version, medium_from, high_from, transfer_id, request, response, decided_at
-        from decision where kind = $1 and decided_at >= $2
-        order by decided_at desc, decision_id desc limit $3
+        select chain_id, seq, created_at, decisions from decision where created_at >= $1 and created_at < coalesce($2::timestamptz, 'infinity')
         "#,
-        kind.as_str(),
-        since,
-        limit,
+        from,
+        until,
     );
-    let decision = rows.fetch_all(db).await?.into_iter().map(|row| {
-        Ok(LoggedDecision {
-            decision_id: row.decision_id,
-            kind: kind_of(&row.kind)?,
-            model_version: row.model_version,
-            cut_offs: cut_offs_of(row.medium_from, row.high_from),
-            transfer_id: row.transfer_id,
-            request: row.request,
-            response: row.response,
-            decided_at: row.decided_at,
-        })
-    });
-    decision.collect()
+    rows.fetch(db).map(|row| row.and_then(|row| read(row.chain_id, row.seq, row.created_at, &row.decisions)))
 }
 
-/// Deletes at most `limit` decisions and returns how many.
+/// Those of a batch.
+pub async fn of_batch(db: &mut PgConnection, chain_id: Uuid, seq: i64) -> Result<Vec<Decision>, sqlx::Error> {
+    let row = sqlx::query!(
+        "select created_at, decisions from decision where chain_id = $1 and seq = $2",
+        chain_id,
+        seq,
+    );
+    let row = row.fetch_optional(db).await?;
+    let kept = row.map(|row| read(chain_id, seq, row.created_at, &row.decisions)).transpose()?;
+    Ok(kept.map(|kept| kept.decisions).unwrap_or_default())
+}
+
+/// Deletes those of at most `limit` batches, and returns of how many.
 pub(crate) async fn delete_before(
     db: &mut PgConnection,
     before: OffsetDateTime,
@@ -100,8 +72,8 @@ pub(crate) async fn delete_before(
 ) -> Result<u64, sqlx::Error> {
     let deleted = sqlx::query!(
         r#"
-        delete from decision where decision_id in
-            (select decision_id from decision where decided_at < $1 order by decided_at limit $2)
+        delete from decision where (chain_id, seq) in
+            (select chain_id, seq from decision where created_at < $1 order by created_at limit $2)
         "#,
         before,
         limit,

@@ -88,7 +88,7 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     // Models.
     ("comparison", "insert, update (count)", Ignores),
     ("component", "insert, update (card, signature, signature_added_by, signature_added_at)", Reads),
-    ("decision", "insert, update (model_version, request, response, decided_at), delete", Ignores),
+    ("decision", "insert, delete", Reads),
     (
         "deployment",
         "insert, update (epoch, champion, previous, reason, changed_by, changed_at, canary, canary_percent, \

@@ -1,7 +1,8 @@
 //! The catalogue of facts: what a risk model may ask about a transfer, one row for each.
 //!
 //! A component names the facts it needs when it is loaded, and gets their values by position. What the gate tries at random,
-//! where a score may only rise, and what is watched for drift follow from the rows as well.
+//! where a score may only rise, and what is watched for drift follow from the rows as well. Kept decisions name a fact by its
+//! place, so rows are only ever added at the end.
 
 pub mod explanation;
 pub mod manifest;
@@ -269,8 +270,13 @@ impl Fact {
     /// The request with another value, in the unit of the HTTP API.
     pub(crate) fn with(&self, request: &Request, value: Option<f64>) -> Request {
         let mut request = request.clone();
-        (self.set)(&mut request, value);
+        self.give(&mut request, value);
         request
+    }
+
+    /// Sets the value, in the unit of the HTTP API.
+    pub(crate) fn give(&self, request: &mut Request, value: Option<f64>) {
+        (self.set)(request, value);
     }
 }
 

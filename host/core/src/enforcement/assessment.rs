@@ -5,11 +5,14 @@ use crate::db::connections::{AcquireError, Connections};
 use crate::db::recent::Parties;
 use crate::db::{accounts, beneficiaries, recent, transfers};
 use crate::domain::account_number::normalise;
+use crate::domain::decision::{Decision, RiskOutcome};
+use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
-use crate::domain::risk::Request;
+use crate::domain::risk::{Assessment, Request};
 use crate::enforcement::acknowledgment::Subject;
-use crate::models::{Models, ResponseError};
-use crate::scoring::{Envelope, Risk, RiskAnswer};
+use crate::models::serving::answer::Asker;
+use crate::models::{Models, ScoreError};
+use crate::scoring::{Risk, Scored};
 use crate::sealing::ChainKey;
 
 /// Facts that only the client knows, or its request.
@@ -33,7 +36,17 @@ pub enum AssessmentError {
     #[error(transparent)]
     Database(#[from] AcquireError),
     #[error(transparent)]
-    Response(#[from] ResponseError),
+    Score(#[from] ScoreError),
+    /// It has no opinion, which is a decision all the same.
+    #[error("the model abstained")]
+    Abstained(&'static str, Box<Decision>),
+}
+
+/// A transfer's risk, and the decision to be kept with what comes of it.
+pub struct Assessed {
+    pub request: Request,
+    pub scored: Scored<Assessment>,
+    pub decision: Decision,
 }
 
 pub struct Assessor<'a> {
@@ -64,7 +77,7 @@ impl Assessor<'_> {
         &self,
         Subject { owner, from, to, amount }: &Subject<'_>,
         circumstances: Circumstances,
-    ) -> Result<(Request, RiskAnswer), AssessmentError> {
+    ) -> Result<Assessed, AssessmentError> {
         let acquired = if self.is_order { self.db.acquire_for_order().await } else { self.db.acquire().await };
         let mut db = acquired?;
         accounts::find_account(&mut db, owner, *from).await?.ok_or(AssessmentError::AccountNotFound)?;
@@ -91,8 +104,26 @@ impl Assessor<'_> {
             Parties { owner, payee_number: &payee.account_number, payee_key: &payee_key, device: self.device };
         let request = recent::add(&mut db, &parties, request, now).await?;
         drop(db);
-        let envelope = Envelope { request: request.clone(), user_id: Some((*owner).to_owned()), session_id: None };
-        let response = self.models.snapshot().respond::<Risk>(envelope, self.is_evidence).await?;
-        Ok((request, response))
+        let observed: &[&str] = match (circumstances.hour, self.device) {
+            (None, Some(_)) => &["hour_of_day", "is_new_device"],
+            (None, None) => &["hour_of_day"],
+            (Some(_), Some(_)) => &["is_new_device"],
+            (Some(_), None) => &[],
+        };
+        let snapshot = self.models.snapshot();
+        let asker = Asker { user: Some(owner), is_evidence: self.is_evidence };
+        match snapshot.assess::<Risk>(&request, asker).await {
+            Ok((scored, by)) => {
+                let decision = Decision::on_risk(by, &request, observed, &RiskOutcome::of(&scored.assessment));
+                Ok(Assessed { request, scored, decision })
+            }
+            Err(ScoreError::Abstained(reason)) => {
+                let by = snapshot.deployed(ModelKind::Risk).ok_or(ScoreError::Missing)?;
+                let outcome = RiskOutcome::abstained(reason);
+                let decision = Decision::on_risk(by, &request, observed, &outcome);
+                Err(AssessmentError::Abstained(reason, Box::new(decision)))
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 }

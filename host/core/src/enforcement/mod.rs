@@ -3,38 +3,38 @@
 pub mod acknowledgment;
 pub mod assessment;
 
+use crate::domain::decision::Decision;
 use crate::domain::risk::{Enforcement, Level, Risk};
-use crate::models::{ResponseError, ScoreError};
+use crate::models::ScoreError;
 use acknowledgment::{Acknowledgments, Subject};
 use assessment::{AssessmentError, Assessor, Circumstances};
 
-/// Scores a transfer if `enforcement` requires it, for the transfer rules. `token` is the sender's acknowledgment.
+/// Scores a transfer if `enforcement` requires it, for the transfer rules, and returns the decision to keep with it. `token`
+/// is the sender's acknowledgment.
 ///
 /// # Errors
-/// When the database or the decision log fails, unless the score is only logged.
+/// When the database fails, unless the score is only logged.
 pub async fn enforce(
     enforcement: Enforcement,
     assessor: &Assessor<'_>,
     subject: &Subject<'_>,
     circumstances: Circumstances,
     (acknowledgments, token): (&Acknowledgments, Option<&str>),
-) -> Result<Risk, AssessmentError> {
+) -> Result<(Risk, Option<Decision>), AssessmentError> {
     if enforcement == Enforcement::Off {
-        return Ok(Risk::NotEnforced);
+        return Ok((Risk::NotEnforced, None));
     }
-    let level = match assessor.assess(subject, circumstances).await {
-        Ok((_, response)) => response.level(),
+    let (level, decision) = match assessor.assess(subject, circumstances).await {
+        Ok(assessed) => (assessed.scored.assessment.level, assessed.decision),
         // The ledger refuses the transfer, unless its idempotency key already has an outcome.
         Err(AssessmentError::AccountNotFound | AssessmentError::BeneficiaryNotFound) => {
-            return Ok(Risk::NotEnforced);
+            return Ok((Risk::NotEnforced, None));
         }
         // A model that does not know is no reason to let the transfer pass.
-        Err(AssessmentError::Response(ResponseError::Score(ScoreError::Abstained(_)))) => Level::High,
-        Err(AssessmentError::Response(ResponseError::Score(error))) if !matches!(error, ScoreError::Busy) => {
-            return Ok(match enforcement {
-                Enforcement::Enforce => Risk::Unavailable,
-                _ => Risk::NotEnforced,
-            });
+        Err(AssessmentError::Abstained(_, decision)) => (Level::High, *decision),
+        Err(AssessmentError::Score(error)) if !matches!(error, ScoreError::Busy) => {
+            let risk = if enforcement == Enforcement::Enforce { Risk::Unavailable } else { Risk::NotEnforced };
+            return Ok((risk, None));
         }
         // What only watches must not stop anybody.
         Err(error) if enforcement == Enforcement::Shadow => {
@@ -42,15 +42,15 @@ pub async fn enforce(
                 error = &error as &dyn std::error::Error,
                 "the risk of a transfer was not assessed (not enforced)"
             );
-            return Ok(Risk::NotEnforced);
+            return Ok((Risk::NotEnforced, None));
         }
         Err(error) => return Err(error),
     };
     let now = assessor.clock.now();
     let acknowledged = token.and_then(|token| acknowledgments.verify(token, subject, level, now));
     if enforcement == Enforcement::Enforce {
-        return Ok(Risk::Assessed { level, acknowledged });
+        return Ok((Risk::Assessed { level, acknowledged }, Some(decision)));
     }
     tracing::info!(%level, acknowledged = acknowledged.is_some(), "risk of a transfer (not enforced)");
-    Ok(Risk::NotEnforced)
+    Ok((Risk::NotEnforced, Some(decision)))
 }

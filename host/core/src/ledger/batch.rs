@@ -8,6 +8,7 @@ use uuid::Uuid;
 pub use super::balance::{Balance, BalanceChange, BalanceKey, Sent};
 use super::command::{ByHand, Command, OpenAccount};
 use crate::domain::clabe::{Clabe, ClabeRange};
+use crate::domain::decision::Decision;
 use crate::domain::hold::{self, Hold, OwnedHold};
 use crate::domain::incoming::IncomingOrder;
 use crate::domain::money::Money;
@@ -297,6 +298,8 @@ pub struct Read {
 pub struct Batch {
     /// In the order in which they were decided.
     pub commands: Vec<Decided>,
+    /// Of the models on the orders among them, in their order.
+    pub decisions: Vec<Decision>,
     /// That decided.
     pub rules: DeployedRules,
     /// Above that of every batch which this one rests on.
@@ -332,6 +335,16 @@ impl Batch {
     /// The rows to lock, in order.
     pub fn rows(&self) -> impl Iterator<Item = Row> {
         self.balances.keys().copied().map(Row::Balance).chain(self.users.keys().cloned().map(Row::User))
+    }
+
+    /// Keeps what models decided about the orders that made something or whose refusal is recorded. Of the rules' decisions,
+    /// by their subjects, the others are forgotten.
+    pub fn keep(&mut self, mut of_rules: BTreeMap<Uuid, Decision>) {
+        for order in self.commands.iter().filter_map(|it| it.command.order()) {
+            let subject = order.transfer_id;
+            let on_risk = order.risk_decision.as_deref().map(|it| Decision { subject, ..it.clone() });
+            self.decisions.extend(on_risk.into_iter().chain(of_rules.remove(&subject)));
+        }
     }
 
     /// How many rows of holds, of their ends and of account events.

@@ -181,7 +181,7 @@ impl<S: Store> Batcher<S> {
             }
             let span = tracing::debug_span!(target: SPANS, "lookup");
             let mut state = self.store.lookup(commands, &writer, &context, &locked).instrument(span).await?;
-            let (batch, outcomes) = decide(&self.models, &mut state, commands, &context).await?;
+            let (batch, outcomes) = decide(&self.models, &mut state, commands, &context);
             if batch.is_empty() {
                 // Replays and refusals tell what was read.
                 self.store.confirm().await?;

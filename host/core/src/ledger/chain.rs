@@ -12,8 +12,10 @@ use super::batch::{Batch, Context, Decided, Terms};
 use super::commands;
 use super::rows::{Digests, Rows};
 use super::writer::Writer;
+use crate::domain::decision::Decision;
 use crate::domain::rules::DeployedRules;
 use crate::sealing::digest::{Digest, Hash};
+use crate::sealing::kept::{self, Salt};
 use crate::sealing::merkle;
 
 pub use super::rows::tree::Inclusion;
@@ -72,7 +74,7 @@ pub struct Header {
     /// Transfers with a new status, in ascending order.
     pub transfer_ids: Vec<Uuid>,
     pub digests: Digests,
-    /// Of a Merkle tree over the decisions of the models that its transfers rested on: none is stored yet.
+    /// Of a Merkle tree over the decisions of models that it rests on.
     pub decisions: Hash,
     pub prev_hash: Hash,
 }
@@ -90,12 +92,19 @@ pub struct Seal {
     pub header: Header,
     pub hash: Hash,
     pub rows: Rows,
+    /// The decisions of models that it rests on, as `kept` writes them.
+    pub kept: Vec<u8>,
 }
 
 impl Seal {
     /// The terms of the batch, and what was decided under them; `None` for a tombstone.
     pub fn decided(&self) -> Option<(Terms, Vec<Decided>)> {
         commands::decode(&self.header.commands, &self.rows)
+    }
+
+    /// What models decided; `None` if that cannot be read.
+    pub fn decisions(&self) -> Option<Vec<Decision>> {
+        Some(kept::decode(&self.kept)?.0)
     }
 }
 
@@ -121,6 +130,7 @@ impl ChainKey {
     pub fn seal(&self, batch: &Batch, batch_id: Uuid, writer: &Writer, context: &Context) -> Seal {
         let (chain_id, seq) = (writer.chain_id, writer.next_seq);
         let rows = Rows::of(batch, chain_id, seq, context.now);
+        let salt = self.salt(batch_id);
         let count = |length: usize| i32::try_from(length).unwrap_or(i32::MAX);
         let header = Header {
             chain_id,
@@ -143,11 +153,20 @@ impl ChainKey {
             rules: batch.rules.clone(),
             transfer_ids: rows.statuses.iter().map(|status| status.transfer_id).collect(),
             digests: rows.digests(),
-            decisions: merkle::root(&[]),
+            decisions: kept::root(&batch.decisions, salt),
             prev_hash: writer.head,
         };
         let hash = self.hash(&header);
-        Seal { header, hash, rows }
+        Seal { header, hash, rows, kept: kept::encode(&batch.decisions, salt) }
+    }
+
+    /// Of a batch's decisions: nobody without the key can foresee it.
+    fn salt(&self, batch_id: Uuid) -> Salt {
+        let mut record = Digest::new(b"caudal decisions salt 1");
+        record.uuid(batch_id);
+        let mut salt = Salt::default();
+        salt.copy_from_slice(&self.seal_digest(record)[..size_of::<Salt>()]);
+        salt
     }
 
     /// Seals an empty batch that occupies the sequence number of one that must never be committed.

@@ -1,10 +1,13 @@
 //! The ledger's commands and their outcomes.
 
+use std::sync::Arc;
+
 use time::Duration;
 use uuid::Uuid;
 
 use crate::domain::bank_account::SPEI_ACCOUNT;
 use crate::domain::clabe::Clabe;
+use crate::domain::decision::Decision;
 use crate::domain::hold::Hold;
 use crate::domain::incoming::IncomingOrder;
 use crate::domain::money::Money;
@@ -136,6 +139,8 @@ pub struct Order {
     /// Of a transfer; a hold has none until it is captured.
     pub remittance: Remittance,
     pub risk: Risk,
+    /// The model's, if there is one to keep.
+    pub risk_decision: Option<Arc<Decision>>,
     /// The hold that the transfer captures.
     pub hold_id: Option<Uuid>,
     /// Thumbprint of the key that the sender's token was bound to.

@@ -66,7 +66,6 @@ fn cause(error: &LedgerError) -> &'static str {
     match error {
         LedgerError::Closed => "closed",
         LedgerError::Database(_) => "database",
-        LedgerError::DecisionNotRecorded(_) => "decision-not-recorded",
         LedgerError::Full => "full",
         LedgerError::Overloaded => "overloaded",
         LedgerError::Panicked => "panicked",

@@ -1,5 +1,4 @@
-//! Runs [`apply`](mod@super::apply) with the active rules component, and records its decisions if the host is
-//! configured to.
+//! Runs [`apply`](mod@super::apply) with the active rules component, and keeps its decisions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -9,10 +8,9 @@ use uuid::Uuid;
 use super::apply::apply;
 use super::batch::{Batch, Context, NoVerdict, Policy, State};
 use super::command::{Command, Outcome};
-use super::job::LedgerError;
+use crate::domain::decision::Decision;
 use crate::domain::model::ModelKind;
 use crate::domain::rules::Facts;
-use crate::models::decisions::Decision;
 use crate::models::{Models, ScoreError};
 
 /// Owners for whom the rules may fail in a batch before the rest of it stays undecided. Each failure may take a whole
@@ -21,14 +19,15 @@ use crate::models::{Models, ScoreError};
 const FAILED_OWNERS_MAX: usize = 16;
 
 /// Decides a batch with one snapshot of the rules: a swap takes effect between batches.
-pub(super) async fn decide(
+pub(super) fn decide(
     models: &Models,
     state: &mut State,
     commands: &[Command],
     context: &Context,
-) -> Result<(Batch, Vec<Outcome>), LedgerError> {
+) -> (Batch, Vec<Outcome>) {
     let snapshot = models.snapshot();
-    let decisions = Mutex::new(Vec::new());
+    let rules = snapshot.deployed(ModelKind::TransferRules);
+    let decisions = Mutex::new(BTreeMap::new());
     let failed = Mutex::new(BTreeSet::new());
     let transitions = Mutex::new(BTreeMap::new());
     let failed = || failed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,16 +41,13 @@ pub(super) async fn decide(
         let failed = failed();
         if failed.len() < FAILED_OWNERS_MAX && !failed.contains(owner) { Ok(()) } else { Err(NoVerdict) }
     };
-    let is_recording = models.log().is_some();
     let (mut batch, outcomes) = {
         let decide = |owner: &str, transfer_id: Uuid, facts: &Facts| {
             ready(owner)?;
-            let verdict = snapshot.decide(facts).map_err(|error| no_verdict(owner, error))?;
-            if is_recording {
-                let decision = (transfer_id, facts.clone(), verdict.clone());
-                decisions.lock().unwrap_or_else(PoisonError::into_inner).push(decision);
-            }
-            Ok(verdict)
+            let ruling = snapshot.rule(facts).map_err(|error| no_verdict(owner, error))?;
+            let decision = rules.map(|by| (transfer_id, Decision::by_rules(by, transfer_id, facts, &ruling)));
+            decisions.lock().unwrap_or_else(PoisonError::into_inner).extend(decision);
+            Ok(ruling.verdict)
         };
         // Cached: the rules are called once per batch for each pair.
         let transition = |status, event| {
@@ -66,14 +62,7 @@ pub(super) async fn decide(
         };
         apply(state, commands, context, &Policy { decide: &decide, transition: &transition })
     };
-    // Recorded before any money moves: a decision that cannot be recorded is not executed.
-    if let Some((log, rules)) = models.log().zip(snapshot.identity(ModelKind::TransferRules)) {
-        let version = &rules.version;
-        let decisions = decisions.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let records: Result<Vec<_>, _> =
-            decisions.iter().map(|(id, facts, verdict)| Decision::by_rules(version, *id, facts, verdict)).collect();
-        log.append(records?).await?;
-    }
+    batch.keep(decisions.into_inner().unwrap_or_else(PoisonError::into_inner));
     batch.rules = snapshot.rules();
-    Ok((batch, outcomes))
+    (batch, outcomes)
 }

@@ -27,6 +27,7 @@ fn start(domain: &[u8], order: &Order) -> Digest {
         amount,
         remittance: Remittance { concept, reference },
         risk: _,
+        risk_decision: _,
         hold_id,
         device: _,
         may_record_refusal: _,

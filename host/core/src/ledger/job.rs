@@ -14,7 +14,6 @@ use super::heads::recording::Committed;
 use super::jitter::Jitter;
 use crate::db::session::is_outage;
 use crate::metrics::Metrics;
-use crate::models::decisions::DecisionLogError;
 use crate::telemetry::SPANS;
 
 /// How long a command may be queued. Its caller has given up by then, so it is no longer decided.
@@ -91,9 +90,6 @@ pub enum LedgerError {
     /// The connection broke during the commit, and the database did not recover in time to tell whether it happened.
     #[error("the outcome of the commit is not known yet")]
     Unknown,
-    /// This host must record its decisions and could not. Nothing was written.
-    #[error(transparent)]
-    DecisionNotRecorded(#[from] DecisionLogError),
     /// Postgres refused the batch, or could not be reached before it was sent. Nothing was written.
     #[error("the database refused the batch")]
     Refused(#[source] Arc<sqlx::Error>),

@@ -4,18 +4,18 @@
 //! request takes one [`Snapshot`] and uses it throughout, so its answers are consistent.
 //!
 //! [`serving`] routes requests to versions, [`observing`] compares versions afterwards, [`deploying`] changes what is
-//! in service, [`signing`] says who vouches for a version, [`publishing`] prepares models for pages, and [`decisions`]
-//! logs decisions.
+//! in service, [`signing`] says who vouches for a version, [`publishing`] prepares models for pages, and [`retention`]
+//! deletes old decisions.
 
-pub mod decisions;
 pub mod deploying;
 pub mod observing;
 pub mod publishing;
+pub mod retention;
 pub mod serving;
 pub mod signing;
 
 pub use crate::wasm::{Identity, Runtime, ScoreError};
-pub use serving::active::{Models, ResponseError, Snapshot};
+pub use serving::active::{Models, Snapshot};
 pub use serving::component::LoadedComponent;
 pub use serving::embedded::{Card, DECISION_TABLE, Embedded, INTERPRETER};
 pub use serving::registry::Registry;

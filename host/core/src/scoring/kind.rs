@@ -65,11 +65,6 @@ pub trait Kind: Send + Sync + Sized + 'static {
 
     fn response(envelope: Envelope<Self::Request>, scored: Scored<Self::Assessment>) -> Self::Response;
 
-    /// The request as JSON for the decision log, or `None` if decisions of this kind are never logged.
-    fn logged_request(_: &Envelope<Self::Request>) -> Option<serde_json::Result<String>> {
-        None
-    }
-
     /// A response as values of [`Self::COLUMNS`].
     fn columns(response: &Self::Response) -> Vec<Cow<'_, str>>;
 

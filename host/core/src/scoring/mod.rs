@@ -11,7 +11,6 @@ mod kind;
 mod nudge;
 mod random;
 mod risk;
-mod rules;
 
 use crate::domain::model::ModelKind;
 
@@ -21,7 +20,6 @@ pub use nudge::Nudge;
 pub use random::Random;
 pub use risk::Risk;
 pub use risk::{RiskAnswer, RiskRequest};
-pub(crate) use rules::{RulesRequest, RulesResponse};
 
 /// Code that runs for a kind known only at run time.
 pub trait Visitor {

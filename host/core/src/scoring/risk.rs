@@ -45,10 +45,6 @@ impl Kind for Risk {
         RiskAnswer::new(envelope.user_id, scored)
     }
 
-    fn logged_request(envelope: &Envelope<Request>) -> Option<serde_json::Result<String>> {
-        Some(serde_json::to_string(&RiskRequest::new(&envelope.request, envelope.user_id.clone())))
-    }
-
     fn columns(response: &RiskAnswer) -> Vec<Cow<'_, str>> {
         vec![
             column(response.user_id.as_deref()),

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use crate::domain::BadAnswer;
+use crate::domain::decision::Ruling;
 use crate::domain::fact::explanation::Explanation;
 use crate::domain::fact::manifest::Manifest;
 use crate::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass, is_semantic_version};
@@ -151,10 +152,18 @@ impl<W: Rules> Component<W> {
     ///
     /// # Errors
     /// See [`ScoreError`].
+    pub fn rule(&self, facts: &Facts) -> Result<Ruling, ScoreError> {
+        let ruling = self.decision(|store| self.world.decide(store, facts))?.map_err(ScoreError::BadAnswer)?;
+        ruling.verdict.check().map_err(ScoreError::BadAnswer)?;
+        Ok(ruling)
+    }
+
+    /// As [`Self::rule`], without the component's own answer.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
     pub fn decide(&self, facts: &Facts) -> Result<Verdict, ScoreError> {
-        let verdict = self.decision(|store| self.world.decide(store, facts))?.map_err(ScoreError::BadAnswer)?;
-        verdict.check().map_err(ScoreError::BadAnswer)?;
-        Ok(verdict)
+        Ok(self.rule(facts)?.verdict)
     }
 
     /// The status after a rail event, or `None` if the event does not apply.

@@ -4,10 +4,11 @@ use wasmtime::Result;
 use wasmtime::component::InstancePre;
 
 use crate::domain::BadAnswer;
+use crate::domain::decision::Ruling;
 use crate::domain::fact::explanation::Explanation;
 use crate::domain::fact::manifest::{Claims, Manifest};
 use crate::domain::model::ModelKind;
-use crate::domain::rules::{Facts, Verdict};
+use crate::domain::rules::Facts;
 use crate::domain::transfer::{RailEvent, Status};
 use crate::wasm::tenant::{Store, Tenant};
 
@@ -75,7 +76,7 @@ pub(super) type Answer<S> = std::result::Result<<S as Scorer>::Assessment, Unans
 
 /// A world that decides on transfers.
 pub trait Rules: World {
-    fn decide(&self, store: &mut Store, facts: &Facts) -> Result<std::result::Result<Verdict, BadAnswer>>;
+    fn decide(&self, store: &mut Store, facts: &Facts) -> Result<std::result::Result<Ruling, BadAnswer>>;
 
     /// The name of the next status.
     fn transition(&self, store: &mut Store, status: Status, event: RailEvent) -> Result<Option<String>>;
@@ -154,7 +155,7 @@ impl<V1: Scorer, V2: Scorer<Request = V1::Request, Assessment = V1::Assessment>>
 }
 
 impl<V1: Rules, V2: Rules> Rules for Either<V1, V2> {
-    fn decide(&self, store: &mut Store, facts: &Facts) -> Result<std::result::Result<Verdict, BadAnswer>> {
+    fn decide(&self, store: &mut Store, facts: &Facts) -> Result<std::result::Result<Ruling, BadAnswer>> {
         match self {
             Self::V1(world) => world.decide(store, facts),
             Self::V2(world) => world.decide(store, facts),

@@ -1,65 +1,54 @@
-//! `/admin/replay`: replays decisions, like `caudal replay`.
+//! `/admin/replay` and `/admin/what-if`: run kept decisions again, like `caudal replay` and `caudal whatif`.
 
 use axum::Json;
 use axum::extract::{FromRequest as _, Request, State};
-use serde_json::Value;
-use time::OffsetDateTime;
+use time::Duration;
+use tokio::task::spawn_blocking;
 
 use crate::app::App;
 use crate::auth::reader::Reader;
-use crate::db::decisions;
+use crate::db::components;
+use crate::db::decisions::Period;
 use crate::domain::model::ModelKind;
-use crate::domain::risk::CutOffs;
 use crate::http::error::Error;
 use crate::http::extract::AssistBody;
+use crate::http::limits::BODY_BYTES_MAX;
 use crate::http::limits::stage::REPLAYS;
-use crate::replay::{Recording, ReplayOutcome, Replayer};
-use crate::schema::request;
+use crate::models::LoadedComponent;
+use crate::replay::ReplayOutcome;
+use crate::replay::run::{replay_period, try_period};
+use crate::replay::what_if::{Candidates, WhatIf};
+use crate::schema::{Fields, request};
 
-/// Largest body: room for [`SUPPLIED_MAX`] decisions.
-pub(crate) const BODY_BYTES_MAX: usize = 4 << 20;
+/// Most decisions of a replay, and most orders of a what-if: a second of a processor. The commands take any number.
+const DECISIONS_MAX: u32 = 10_000;
+const ORDERS_MAX: u32 = 100_000;
 
-/// Most decisions of one request; `caudal replay` takes any number.
-const SUPPLIED_MAX: usize = 1_000;
+/// As long as decisions are kept by default.
+const DAYS_MAX: f64 = 400.0;
 
-/// Longest id of a decision, in characters: any request's id fits.
-const ID_CHARS_MAX: usize = 255;
+/// Longest name of a version.
+const VERSION_CHARS_MAX: usize = 100;
 
-/// Longest name of a kind, in characters: an unknown one is a finding.
-const KIND_CHARS_MAX: usize = 64;
-
-request! {
-    /// A recorded decision. Its request and response are those of its kind's API.
-    pub(crate) struct DecisionRequest as "Decision" {
-        /// Repeated in the findings.
-        id: Option<String> { chars_max: ID_CHARS_MAX, example: "\"d-1\"" },
-        /// Those by which a risk was judged; the defaults if left out.
-        cut_offs: Option<CutOffs>,
-        kind: String { chars_max: KIND_CHARS_MAX, example: "\"risk\"" },
-        request: Value,
-        response: Value,
-    }
-}
+const KEPT: &[&str] = &["risk", "transfer-rules"];
 
 request! {
-    /// The latest logged decisions.
-    pub(crate) struct StoredRequest as "StoredDecisions" {
-        kind: String { one_of: &["risk", "transfer-rules"], example: "\"risk\"" },
-        limit: u32 { at_least: 1.0, at_most: SUPPLIED_MAX as f64, example: "100" },
-    }
-}
-
-request! {
-    /// Decisions to replay: these, or the latest logged. Other fields are refused.
+    /// Decisions of the last days.
     pub(crate) struct ReplayRequest {
-        decisions: Option<Vec<DecisionRequest>> { length_max: SUPPLIED_MAX, example: "[]" },
-        stored: Option<StoredRequest>,
+        kind: String { one_of: KEPT, example: "\"risk\"" },
+        days: u32 { at_least: 1.0, at_most: DAYS_MAX, example: "1" },
+        limit: u32 { at_least: 1.0, at_most: DECISIONS_MAX as f64, example: "100" },
     }
 }
 
-impl From<DecisionRequest> for Recording {
-    fn from(DecisionRequest { id, cut_offs, kind, request, response }: DecisionRequest) -> Self {
-        Self { id, kind, cut_offs, request, response }
+request! {
+    /// What to try on the orders of the last days: a risk model, transfer rules or both.
+    pub(crate) struct WhatIfRequest {
+        /// A registered version. Without one, the version decides that did.
+        risk: Option<String> { chars_max: VERSION_CHARS_MAX, example: "\"risk-1.0.0+7f31c2a9\"" },
+        rules: Option<String> { chars_max: VERSION_CHARS_MAX, example: "\"transfer-rules-1.0.0+7f31c2a9\"" },
+        days: u32 { at_least: 1.0, at_most: DAYS_MAX, example: "30" },
+        limit: u32 { at_least: 1.0, at_most: ORDERS_MAX as f64, example: "10000" },
     }
 }
 
@@ -72,34 +61,55 @@ pub(crate) async fn replay(
     reader.may_replay()?;
     // Before the body, which takes memory too.
     let _turn = app.replays.try_acquire().map_err(|_| Error::Shed(REPLAYS))?;
-    let AssistBody::<BODY_BYTES_MAX>(fields) = AssistBody::from_request(request, &()).await?;
-    let mut fields = fields.strict();
-    let ReplayRequest { decisions, stored } = fields.read();
-    if stored.as_ref().is_some_and(|it| kept(&it.kind).is_none()) {
-        fields.refuse("stored.kind", "unknown-value", "must be risk or transfer-rules");
-    }
-    match (&decisions, &stored) {
-        (Some(_), Some(_)) => fields.refuse("stored", "conflict", "cannot be combined with decisions"),
-        (None, None) => fields.refuse("", "required", "Send decisions or stored"),
-        _ => {}
-    }
+    let mut fields = strict(request).await?;
+    let ReplayRequest { kind, days, limit } = fields.read();
     fields.finish()?;
-    let decisions = match stored {
-        None => decisions.into_iter().flatten().map(Recording::from).collect(),
-        Some(StoredRequest { kind, limit }) => {
-            let kind = kept(&kind).ok_or(Error::NotFound)?;
-            let mut db = app.db.acquire().await?;
-            let logged = decisions::latest(&mut db, kind, OffsetDateTime::UNIX_EPOCH, limit.into()).await?;
-            let recordings: serde_json::Result<Vec<_>> = logged.iter().map(Recording::try_from).collect();
-            recordings.map_err(|error| Error::Internal(error.into()))?
-        }
-    };
-    let mut replayer = Replayer::new((*app.db).clone(), app.runtime.clone());
-    replayer.replay(decisions).await?;
-    Ok(Json(replayer.finish()))
+    let kind = ModelKind::parse(&kind).ok_or(Error::NotFound)?;
+    let found = replay_period(&app.db, app.runtime.clone(), kind, (last(&app, days), limit as usize)).await?;
+    Ok(Json(found))
 }
 
-/// The kind of that name, if its decisions are logged.
-fn kept(kind: &str) -> Option<ModelKind> {
-    ModelKind::parse(kind).filter(|kind| matches!(kind, ModelKind::Risk | ModelKind::TransferRules))
+pub(crate) async fn what_if(
+    State(app): State<App>,
+    reader: Reader,
+    request: Request,
+) -> Result<Json<WhatIf>, Error> {
+    reader.may_replay()?;
+    let _turn = app.replays.try_acquire().map_err(|_| Error::Shed(REPLAYS))?;
+    let mut fields = strict(request).await?;
+    let WhatIfRequest { risk, rules, days, limit } = fields.read();
+    if risk.is_none() && rules.is_none() {
+        fields.refuse("", "required", "Send risk, rules or both");
+    }
+    let risk = candidate(&app, &mut fields, ("risk", ModelKind::Risk), risk).await?;
+    let rules = candidate(&app, &mut fields, ("rules", ModelKind::TransferRules), rules).await?;
+    fields.finish()?;
+    let period = (last(&app, days), limit as usize);
+    Ok(Json(try_period(&app.db, app.runtime.clone(), Candidates { risk, rules }, period).await?))
+}
+
+async fn strict(request: Request) -> Result<Fields, Error> {
+    let AssistBody::<BODY_BYTES_MAX>(fields) = AssistBody::from_request(request, &()).await?;
+    Ok(fields.strict())
+}
+
+fn last(app: &App, days: u32) -> Period {
+    Period::since(app.clock.now() - Duration::days(days.into()))
+}
+
+async fn candidate(
+    app: &App,
+    fields: &mut Fields,
+    (field, kind): (&'static str, ModelKind),
+    version: Option<String>,
+) -> Result<Option<LoadedComponent>, Error> {
+    let Some(version) = version else { return Ok(None) };
+    let registered = components::by_version(&mut *app.db.acquire().await?, &version).await?;
+    let Some((_, bytes)) = registered.filter(|(found, _)| *found == kind) else {
+        fields.refuse(field, "unknown-value", format!("must be a registered version of {kind}"));
+        return Ok(None);
+    };
+    let runtime = app.runtime.clone();
+    let loaded = spawn_blocking(move || LoadedComponent::load(&runtime, kind, &bytes)).await;
+    loaded.map_err(|error| Error::Internal(error.into()))?.map(Some).map_err(|error| Error::Internal(error.into()))
 }

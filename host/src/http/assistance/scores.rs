@@ -13,7 +13,7 @@ use crate::domain::model::ModelKind;
 use crate::http::error::Error;
 use crate::http::extract::AssistBody;
 use crate::http::limits::BODY_BYTES_MAX;
-use crate::models::ResponseError;
+use crate::models::serving::answer::Asker;
 use crate::scoring::{Envelope, Kind, Visitor, with_kind};
 use crate::telemetry;
 
@@ -50,8 +50,7 @@ pub(crate) async fn respond<K: Kind>(app: App, request: Request) -> Response {
     assess::<K>(&app, request).await.into_response()
 }
 
-/// Scores a request. Requests and responses of kinds that reveal something about a person's health are never
-/// logged or stored.
+/// Scores a request. Nothing is kept of it.
 async fn assess<K: Kind>(app: &App, request: Request) -> Result<Json<K::Response>, Error> {
     let language = preferred_language(request.headers());
     let AssistBody(mut fields) = AssistBody::<BODY_BYTES_MAX>::from_request(request, &()).await?;
@@ -59,16 +58,9 @@ async fn assess<K: Kind>(app: &App, request: Request) -> Result<Json<K::Response
     fields.finish()?;
     // Callers of this API name the user themselves. Rollouts of `risk`, which holds up transfers, do not rely on that.
     let is_evidence = K::KIND != ModelKind::Risk;
-    Ok(Json(app.models.snapshot().respond::<K>(envelope, is_evidence).await?))
-}
-
-impl From<ResponseError> for Error {
-    fn from(error: ResponseError) -> Self {
-        match error {
-            ResponseError::Score(error) => error.into(),
-            ResponseError::Log(error) => error.into(),
-        }
-    }
+    let asker = Asker { user: envelope.user_id.as_deref(), is_evidence };
+    let (scored, _) = app.models.snapshot().assess::<K>(&envelope.request, asker).await?;
+    Ok(Json(K::response(envelope, scored)))
 }
 
 /// Spanish or English, whichever `Accept-Language` prefers; Spanish if neither.

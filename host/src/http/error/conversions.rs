@@ -13,7 +13,6 @@ use crate::enforcement::assessment::AssessmentError;
 use crate::http::limits::stage;
 use crate::ledger::{LedgerError, Outcome, Refusal};
 use crate::models::ScoreError;
-use crate::models::decisions::DecisionLogError;
 use crate::orders::NotMade;
 use crate::outbox::ListenError;
 use crate::schema::{FieldError, Invalid};
@@ -100,12 +99,6 @@ impl From<ScoreError> for Error {
     }
 }
 
-impl From<DecisionLogError> for Error {
-    fn from(_: DecisionLogError) -> Self {
-        Self::DecisionNotKept
-    }
-}
-
 /// Of a command whose success is another outcome.
 impl From<Outcome> for Error {
     fn from(outcome: Outcome) -> Self {
@@ -146,7 +139,6 @@ impl From<LedgerError> for Error {
             LedgerError::Database(error) | LedgerError::Refused(error) => error.into(),
             LedgerError::Full => Self::Shed(stage::LEDGER),
             LedgerError::Overloaded | LedgerError::Closed => Self::Overloaded,
-            LedgerError::DecisionNotRecorded(error) => error.into(),
             LedgerError::Unknown => Self::OutcomeUnknown,
             LedgerError::Panicked => Self::Internal(error.into()),
         }
@@ -159,7 +151,8 @@ impl From<AssessmentError> for Error {
             AssessmentError::AccountNotFound => Self::AccountNotFound,
             AssessmentError::BeneficiaryNotFound => Self::BeneficiaryNotFound,
             AssessmentError::Database(error) => error.into(),
-            AssessmentError::Response(error) => error.into(),
+            AssessmentError::Score(error) => error.into(),
+            AssessmentError::Abstained(reason, _) => ScoreError::Abstained(reason).into(),
         }
     }
 }

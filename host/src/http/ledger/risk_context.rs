@@ -13,7 +13,7 @@ use crate::domain::money::Money;
 use crate::domain::order::{Circumstances, Payment};
 use crate::domain::risk::{self, Enforcement};
 use crate::enforcement::acknowledgment::Subject;
-use crate::enforcement::assessment::Assessor;
+use crate::enforcement::assessment::{Assessed, Assessor};
 use crate::http::error::Error;
 use crate::http::extract::Parameters;
 use crate::http::ledger::accounts::INSTANT_EXAMPLE;
@@ -68,15 +68,15 @@ pub(crate) async fn get_risk_context(
     let are_orders_scored = app.settings.risk_enforcement != Enforcement::Off;
     // A query costs its sender nothing, so where orders are scored only they are evidence.
     let assessor = Assessor { is_evidence: !are_orders_scored, ..assessor(&app, claims.key.as_deref(), false) };
-    let (request, assessment) = assessor.assess(&subject, circumstances).await?;
+    let Assessed { request, scored, .. } = assessor.assess(&subject, circumstances).await?;
     let token = are_orders_scored.then(|| {
         let (transfer_id, now) = (app.clock.new_id(), app.clock.now());
-        app.acknowledgments.issue(&subject, assessment.level(), transfer_id, now)
+        app.acknowledgments.issue(&subject, scored.assessment.level, transfer_id, now)
     });
     let (acknowledgment_token, acknowledgment_expires_at) = token.unzip();
     Ok(Json(RiskContextJson {
-        request: RiskRequest::new(&told(request), Some(owner)),
-        assessment,
+        request: RiskRequest::new(&told(request), Some(owner.clone())),
+        assessment: RiskAnswer::new(Some(owner), scored),
         acknowledgment_token,
         acknowledgment_expires_at,
     }))

@@ -24,6 +24,7 @@ const TAGS: [(&str, &str); 12] = [
     ("/admin/accounts/", "Accounts"),
     ("/admin/models", "Models"),
     ("/admin/replay", "Models"),
+    ("/admin/what-if", "Models"),
     ("/admin/events", "Events"),
     ("/admin/sinks", "Events"),
     ("/admin/", "Operations"),

@@ -2,7 +2,7 @@
 
 use axum::extract::{Request, State};
 
-use super::foreign::{FindingsJson, NoticeJson, OrderNoticeJson};
+use super::foreign::{FindingsJson, NoticeJson, OrderNoticeJson, WhatIfJson};
 use super::ledger::STATEMENT;
 use crate::app::App;
 use crate::auth::scope::{EVENTS_ADMIN, EVENTS_READ};
@@ -21,7 +21,7 @@ use crate::http::admin::rails::{self, IncomingOrderJson, IncomingOrderRequest};
 use crate::http::admin::reconciliations::{
     self, BookingRequest, CasesJson, ClosedCaseJson, ReconciliationJson, ReconciliationRequest,
 };
-use crate::http::admin::replay::{self, ReplayRequest};
+use crate::http::admin::replay::{self, ReplayRequest, WhatIfRequest};
 use crate::http::admin::reversals::{self, ReversalRequest, ReversedJson};
 use crate::http::admin::rollout::{self, RolloutJson, RolloutOrderRequest, RolloutsJson};
 use crate::http::admin::signatures;
@@ -112,7 +112,7 @@ impl Visitor for Score {
         let handler =
             || axum::routing::post(async |State(app): State<App>, it: Request| scores::respond::<K>(app, it).await);
         let operation = Operation::new("post", K::PATH, id, summary, handler).body::<K::Body>().ok::<K::Response>();
-        let operation = operation.errors(&["model-unavailable", "decision-not-kept"]);
+        let operation = operation.errors(&["model-unavailable"]);
         if K::IS_IN_WORDS { operation.takes(&[LANGUAGE]) } else { operation }
     }
 }
@@ -162,6 +162,8 @@ const OPERATIONS: &[Operation] = &[
         .operator(OPERATOR).body::<RolloutOrderRequest>().ok::<RolloutJson>().errors(&["rollout-state", "stale"]),
     route!(post "/admin/replay", replay::replay, "Replay decisions and compare the answers bit for bit")
         .operator(REPLAYER).body::<ReplayRequest>().ok::<FindingsJson>(),
+    route!(post "/admin/what-if", replay::what_if, "What other models or rules would have decided")
+        .operator(REPLAYER).body::<WhatIfRequest>().ok::<WhatIfJson>(),
     route!(get "/admin/customers", customers::find_customer, "A customer, by user, account number or tracking key")
         .operator(LEDGER_READER).query(&[&CustomerQuery::DECLARATION]).ok::<CustomerJson>().errors(&["not-found"]),
     route!(get "/admin/users/{user}/transactions", customers::list_transactions, "A customer's transfers, newest first")

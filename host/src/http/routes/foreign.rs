@@ -1,7 +1,9 @@
 //! Bodies that other layers write or parse: the findings of a replay, and STP's notices.
 
 use serde_json::Value;
+use uuid::Uuid;
 
+use crate::http::ledger::accounts::ID_EXAMPLE;
 use crate::schema::answer;
 
 answer! {
@@ -19,9 +21,50 @@ answer! {
     pub(crate) struct FindingJson as "Finding" {
         /// Its position among the decisions, from 0.
         index: usize { example: "0" },
-        id: Option<String> { example: "\"d-1\"" },
-        /// Where the answers differ, or why it could not be run.
-        differences: Vec<String> { example: "[\"/result/risk_score was 0.1 and is 0.2\"]" },
+        /// The transfer or hold that was decided on.
+        id: Uuid { example: ID_EXAMPLE },
+        /// What the answer was and is, or why there is none.
+        differences: Vec<String> { example: "[\"no answer: the model trapped\"]" },
+    }
+}
+
+answer! {
+    /// What would differ.
+    pub(crate) struct WhatIfJson as "WhatIf" {
+        orders: u64 { example: "10000" },
+        risk: ComparedJson,
+        rules: ComparedJson,
+    }
+}
+
+answer! {
+    /// The decisions of a kind.
+    pub(crate) struct ComparedJson as "Compared" {
+        /// Decided again.
+        decisions: u64 { example: "10000" },
+        different: u64 { example: "137" },
+        /// Without a usable answer.
+        failed: u64 { example: "0" },
+        /// The most frequent first.
+        changes: Vec<ChangeJson>,
+    }
+}
+
+answer! {
+    /// One way in which decisions differ.
+    pub(crate) struct ChangeJson as "DecisionChange" {
+        was: String { example: "\"accepted\"" },
+        is: String { example: "\"limit-exceeded\"" },
+        count: u64 { example: "137" },
+        /// Of all of them, in centavos.
+        amount: i64 { example: "15000050" },
+        by_amount: Value,
+        /// By how long the payee had been saved.
+        by_payee: Value,
+        /// What became of them, as far as that is known.
+        by_outcome: Value,
+        /// Some transfers or holds.
+        examples: Vec<Uuid>,
     }
 }
 

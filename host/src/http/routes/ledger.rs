@@ -111,7 +111,7 @@ const OPERATIONS: &[Operation] = &[
         .answers(&[(200, Content::Events(&TransferEvent::DECLARATION))]).errors(&["cursor-expired"]),
     route!(get "/api/ledger/risk-context", risk_context::get_risk_context, "The risk of a transfer, from the user's history")
         .user().query(&[&RiskContextQuery::DECLARATION]).ok::<RiskContextJson>()
-        .errors(&["account-not-found", "beneficiary-not-found", "model-unavailable", "decision-not-kept"]),
+        .errors(&["account-not-found", "beneficiary-not-found", "model-unavailable"]),
     route!(post "/api/analytics/events", analytics::create_event, "Record an event, if the user consented")
         .user().body::<EventRequest>().answers(&[(202, Content::Empty)]),
     route!(get "/api/ledger/terms", terms::get_terms, "Limits and waiting times of the user's next transfer").user().ok::<TermsJson>(),

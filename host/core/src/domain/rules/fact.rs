@@ -1,4 +1,5 @@
-//! The catalogue of facts that transfer rules may ask for, one row for each.
+//! The catalogue of facts that transfer rules may ask for, one row for each. Kept decisions name a fact by its place, so rows
+//! are only ever added at the end.
 
 use super::Facts;
 use crate::domain::fact::VALUE_MAX;
@@ -18,42 +19,44 @@ pub struct RulesFact {
     /// Whether it is known for every transfer.
     pub is_always_known: bool,
     get: fn(&Facts) -> Option<f64>,
+    set: fn(&mut Facts, f64),
 }
 
 macro_rules! facts {
-    ($(#[doc = $about:literal] $name:ident: $kind:literal, $unit:literal, $get:expr;)+) => {
+    ($(#[doc = $about:literal] $name:ident: $kind:literal, $unit:literal, $field:ident;)+) => {
         pub static RULES_FACTS: &[RulesFact] = &[$(RulesFact {
             name: stringify!($name),
             kind: $kind,
             unit: $unit,
             about: $about.trim_ascii(),
-            is_always_known: is_always_known($get),
-            get: |facts| { let get: fn(&Facts) -> _ = $get; get(facts).number() },
+            is_always_known: is_always_known(|facts| facts.$field),
+            get: |facts| facts.$field.number(),
+            set: |facts, value| facts.$field = Number::of(value),
         }),+];
     };
 }
 
 facts! {
     /// Amount of the transfer.
-    amount: "integer", "centavos", |it| it.amount;
+    amount: "integer", "centavos", amount;
     /// Available balance of the account.
-    available: "integer", "centavos", |it| it.available;
+    available: "integer", "centavos", available;
     /// What the user sent earlier today.
-    day_total: "integer", "centavos", |it| it.day_total;
+    day_total: "integer", "centavos", day_total;
     /// Limit of one transfer, if there is one.
-    per_transfer_limit: "integer", "centavos", |it| it.per_transfer_limit;
+    per_transfer_limit: "integer", "centavos", per_transfer_limit;
     /// Limit of one day's transfers, if there is one.
-    per_day_limit: "integer", "centavos", |it| it.per_day_limit;
+    per_day_limit: "integer", "centavos", per_day_limit;
     /// Time since the beneficiary was saved.
-    beneficiary_saved_seconds: "integer", "seconds", |it| it.beneficiary_age_seconds;
+    beneficiary_saved_seconds: "integer", "seconds", beneficiary_age_seconds;
     /// Waiting period of a new beneficiary; 0 if there is none.
-    cooling_seconds: "integer", "seconds", |it| it.cooling_seconds;
+    cooling_seconds: "integer", "seconds", cooling_seconds;
     /// Whether the beneficiary's account is the one that would be debited.
-    same_account: "flag", "", |it| it.same_account;
+    same_account: "flag", "", same_account;
     /// In Mexico City, 0 to 23.
-    hour_of_day: "integer", "", |it| it.local_hour;
+    hour_of_day: "integer", "", local_hour;
     /// 0 for low, 1 for medium and 2 for high, if the transfer was scored.
-    risk_level: "integer", "", |it| it.risk_level;
+    risk_level: "integer", "", risk_level;
 }
 
 const fn is_always_known<T: Number>(_: fn(&Facts) -> T) -> bool {
@@ -61,29 +64,35 @@ const fn is_always_known<T: Number>(_: fn(&Facts) -> T) -> bool {
 }
 
 /// A field of the facts as a number.
-trait Number {
+trait Number: Sized {
     const IS_ALWAYS_KNOWN: bool = true;
 
     fn number(self) -> Option<f64>;
+    fn of(value: f64) -> Self;
 }
 
 macro_rules! always_known {
-    ($($type:ty: $number:expr;)+) => {$(
+    ($($type:ty: $number:expr, $of:expr;)+) => {$(
         impl Number for $type {
             fn number(self) -> Option<f64> {
                 let number: fn(Self) -> f64 = $number;
                 Some(number(self))
+            }
+
+            fn of(value: f64) -> Self {
+                let of: fn(f64) -> Self = $of;
+                of(value)
             }
         }
     )+};
 }
 
 always_known! {
-    Money: |it| it.minor() as f64;
-    u64: |it| it as f64;
-    u8: |it| it.into();
-    bool: |it| u8::from(it).into();
-    Level: |it| f64::from(it as u8);
+    Money: |it| it.minor() as f64, |it| Self::from_minor(it as i64);
+    u64: |it| it as f64, |it| it as u64;
+    u8: |it| it.into(), |it| it as u8;
+    bool: |it| u8::from(it).into(), |it| it > 0.0;
+    Level: |it| f64::from(it as u8), |it| Self::ALL.get(it as usize).copied().unwrap_or(Self::High);
 }
 
 impl<T: Number> Number for Option<T> {
@@ -92,12 +101,20 @@ impl<T: Number> Number for Option<T> {
     fn number(self) -> Option<f64> {
         self?.number()
     }
+
+    fn of(value: f64) -> Self {
+        Some(T::of(value))
+    }
 }
 
 impl RulesFact {
     /// The value; `None` if it is not known.
     pub fn value(&self, facts: &Facts) -> Option<f64> {
         Some((self.get)(facts)?.clamp(-VALUE_MAX, VALUE_MAX))
+    }
+
+    pub(crate) fn give(&self, facts: &mut Facts, value: f64) {
+        (self.set)(facts, value);
     }
 }
 

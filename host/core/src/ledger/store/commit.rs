@@ -171,6 +171,8 @@ async fn write_money(
             ) as t using (account_id)
             where (c.moved, c.held, c.turned)
                 = (coalesce(e.moved, 0), coalesce(h.held, 0), coalesce(t.turned, false))
+        ), kept as (
+            insert into decision (chain_id, seq, created_at, decisions) select $1, $2, $3, $29::bytea where $29 <> ''
         ), debited as (
             select 1 from made m
             join entered e on e.transfer_id = m.transfer_id and e.account_id = m.debit_account_id and e.delta = -m.amount
@@ -225,6 +227,7 @@ async fn write_money(
         rules.digest,
         rules.epoch,
         &decisions[..],
+        &seal.kept,
     )
     .execute(db)
     .await?;

@@ -1,6 +1,7 @@
 //! Reads the ledger back and verifies it against the hash chains.
 
 pub(super) mod batches;
+mod kept;
 mod pace;
 mod report;
 mod rows;

@@ -10,11 +10,11 @@ use tracing::Instrument as _;
 use tracing::field::Empty;
 
 use crate::db::hosts::HostStatus;
+use crate::domain::decision::{Deployed, Ruling};
 use crate::domain::fact::explanation::Explanation;
 use crate::domain::model::ModelKind;
-use crate::domain::rules::{Facts, Verdict};
+use crate::domain::rules::Facts;
 use crate::metrics::Metrics;
-use crate::models::decisions::{Decision, DecisionLog, DecisionLogError};
 use crate::models::observing::observer::Observer;
 use crate::models::observing::tally::count_failure;
 use crate::models::publishing::published::{NotPublishable, Published};
@@ -35,28 +35,12 @@ struct Shared {
     statuses: ArcSwap<BTreeMap<ModelKind, HostStatus>>,
     observer: Observer,
     metrics: Metrics,
-    log: Option<DecisionLog>,
     shelf: Shelf,
 }
 
-/// Why a request got no response.
-#[derive(Debug, thiserror::Error)]
-pub enum ResponseError {
-    #[error(transparent)]
-    Score(#[from] ScoreError),
-    #[error(transparent)]
-    Log(#[from] DecisionLogError),
-}
-
 impl Models {
-    /// Without a decision log.
     pub fn new(registry: Registry) -> Self {
-        Self::with_log(registry, None)
-    }
-
-    pub fn with_log(registry: Registry, log: Option<DecisionLog>) -> Self {
         Self(Arc::new(Shared {
-            log,
             active: ArcSwap::from_pointee(registry),
             statuses: ArcSwap::default(),
             observer: Observer::start(),
@@ -103,11 +87,6 @@ impl Models {
         &self.0.shelf
     }
 
-    /// The decision log, if this host keeps one.
-    pub fn log(&self) -> Option<&DecisionLog> {
-        self.0.log.as_ref()
-    }
-
     pub(crate) fn observer(&self) -> &Observer {
         &self.0.observer
     }
@@ -128,7 +107,7 @@ impl Deref for Snapshot {
 }
 
 impl Snapshot {
-    /// Scores a request.
+    /// Scores a request, and says which version did.
     ///
     /// # Errors
     /// See [`ScoreError`].
@@ -136,13 +115,13 @@ impl Snapshot {
         &self,
         request: &K::Request,
         asker: Asker<'_>,
-    ) -> Result<Scored<K::Assessment>, ScoreError> {
+    ) -> Result<(Scored<K::Assessment>, Deployed), ScoreError> {
         let route = self.registry.route::<K>().ok_or(ScoreError::Missing)?;
         let span = tracing::debug_span!(target: SPANS, "score", kind = K::KIND.as_str(), version = Empty);
         let scored = route.assess(request, asker, (&self.shared.observer, &self.shared.metrics));
-        let scored = scored.instrument(span.clone()).await?;
+        let (scored, by) = scored.instrument(span.clone()).await?;
         span.record("version", scored.version.as_str());
-        Ok(scored)
+        Ok((scored, by))
     }
 
     /// What weighed how much in the score that a request gets. Nothing is counted, compared or logged.
@@ -155,30 +134,6 @@ impl Snapshot {
     ) -> Result<(Scored<K::Assessment>, Explanation), ScoreError> {
         let route = self.registry.route::<K>().ok_or(ScoreError::Missing)?;
         route.explain(&envelope.request, envelope.user_id.as_deref()).await
-    }
-
-    /// Scores a request and shapes the response. If this host logs decisions of the kind, the decision is
-    /// stored before the response is returned. See `Asker` for what is evidence.
-    ///
-    /// # Errors
-    /// When there is no answer, or it cannot be logged.
-    pub async fn respond<K: Kind>(
-        &self,
-        envelope: Envelope<K::Request>,
-        is_evidence: bool,
-    ) -> Result<K::Response, ResponseError> {
-        let asker = Asker { user: envelope.user_id.as_deref(), is_evidence };
-        let scored = self.assess::<K>(&envelope.request, asker).await?;
-        let Some(log) = &self.shared.log else { return Ok(K::response(envelope, scored)) };
-        let Some(request) = K::logged_request(&envelope) else { return Ok(K::response(envelope, scored)) };
-        let version = scored.version.clone();
-        let request = request.map_err(DecisionLogError::from)?;
-        let response = K::response(envelope, scored);
-        let text = serde_json::to_string(&response).map_err(DecisionLogError::from)?;
-        let cut_offs = self.registry.cut_offs(K::KIND);
-        log.append(vec![Decision { kind: K::KIND, version, cut_offs, transfer_id: None, request, response: text }])
-            .await?;
-        Ok(response)
     }
 
     /// The champion of a kind and its files for pages, which stay available for a while.
@@ -196,16 +151,16 @@ impl Snapshot {
     ///
     /// # Errors
     /// See [`ScoreError`].
-    pub fn decide(&self, facts: &Facts) -> Result<Verdict, ScoreError> {
+    pub fn rule(&self, facts: &Facts) -> Result<Ruling, ScoreError> {
         let start = Instant::now();
-        let verdict = self.registry.decide(facts);
+        let ruling = self.registry.rule(facts);
         let (metrics, kind, time) = (&self.shared.metrics, ModelKind::TransferRules, start.elapsed());
-        let class = verdict.as_ref().map(|verdict| Some(verdict.class()));
+        let class = ruling.as_ref().map(|ruling| Some(ruling.verdict.class()));
         match (&self.registry.rules, class) {
             (Some(rules), class) => rules.tally.count(metrics, kind, class, time),
             (None, Err(error)) => count_failure(metrics, kind, error, time),
             (None, Ok(_)) => {}
         }
-        verdict
+        ruling
     }
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::domain::decision::{Deployed, Role};
 use crate::domain::fact::explanation::Explanation;
 use crate::metrics::Metrics;
 use crate::models::observing::observer::{Observation, Observer};
@@ -33,7 +34,7 @@ impl<K: Kind> Route<K> {
         request: &K::Request,
         asker: Asker<'_>,
         (observer, metrics): (&Observer, &Metrics),
-    ) -> Result<Scored<K::Assessment>, ScoreError> {
+    ) -> Result<(Scored<K::Assessment>, Deployed), ScoreError> {
         let user = asker.user.map_or_else(hash_of_somebody, hash_of);
         let witness = (asker.is_evidence && asker.user.is_some()).then_some(user);
         if let Some(canary) = self.canary_for(request, asker.user) {
@@ -43,7 +44,7 @@ impl<K: Kind> Route<K> {
                     let request = request.clone();
                     observer
                         .observe(self, Observation { request, user, witness, canary: canary_answer, champion: None });
-                    return Ok(scored(&canary.model, answer));
+                    return Ok(self.answered(&canary.model, Role::Canary, answer));
                 }
                 Err(ScoreError::Abstained(_)) => {}
                 Err(error) => {
@@ -65,7 +66,7 @@ impl<K: Kind> Route<K> {
         } else if self.champion.is_sample() {
             observer.look_at(self, request.clone());
         }
-        Ok(scored(&self.champion, answer))
+        Ok(self.answered(&self.champion, Role::Champion, answer))
     }
 
     /// What weighed how much in the score of a request, by the version that gives it: the first that does not abstain.
@@ -107,7 +108,7 @@ impl<K: Kind> Route<K> {
         user: u64,
         error: ScoreError,
         metrics: &Metrics,
-    ) -> Result<Scored<K::Assessment>, ScoreError> {
+    ) -> Result<(Scored<K::Assessment>, Deployed), ScoreError> {
         let helps = error.is_model_fault() || matches!(error, ScoreError::Busy | ScoreError::Abstained(_));
         let Some(fallback) = self.fallback.as_ref().filter(|_| helps) else { return Err(error) };
         // An open breaker was logged when it opened.
@@ -116,7 +117,18 @@ impl<K: Kind> Route<K> {
         }
         metrics.model_fallbacks.of([K::KIND.as_str()]).inc();
         let (answer, _) = fallback.assess(request, user, (self.cut_offs, metrics)).await?;
-        Ok(scored(fallback, answer))
+        Ok(self.answered(fallback, Role::Fallback, answer))
+    }
+
+    fn answered(
+        &self,
+        model: &Model<K>,
+        role: Role,
+        assessment: K::Assessment,
+    ) -> (Scored<K::Assessment>, Deployed) {
+        let digest = model.scorer.identity().digest;
+        let by = Deployed { kind: K::KIND, digest, epoch: self.epoch, role, cut_offs: self.cut_offs };
+        (scored(model, assessment), by)
     }
 }
 

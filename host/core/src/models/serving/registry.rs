@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::db::deployments::Deployment;
+use crate::domain::decision::{Deployed, Role, Ruling};
 use crate::domain::model::{Digest, ModelKind, is_older};
 use crate::domain::risk::CutOffs;
-use crate::domain::rules::{DeployedRules, Facts, Verdict};
+use crate::domain::rules::{DeployedRules, Facts};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::models::observing::trial::Trial;
 use crate::models::publishing::published::Source;
@@ -47,6 +48,7 @@ trait AnyRoute: Any + Send + Sync {
     fn identity(&self) -> &Identity;
     fn champion(&self) -> LoadedComponent;
     fn cut_offs(&self) -> CutOffs;
+    fn epoch(&self) -> i64;
     fn source(&self) -> Option<Arc<Source>>;
     fn failed_canary(&self) -> Option<FailedCanary>;
 }
@@ -62,6 +64,10 @@ impl<K: Kind> AnyRoute for Arc<Route<K>> {
 
     fn cut_offs(&self) -> CutOffs {
         self.cut_offs
+    }
+
+    fn epoch(&self) -> i64 {
+        self.epoch
     }
 
     fn source(&self) -> Option<Arc<Source>> {
@@ -191,6 +197,13 @@ impl Registry {
         }
     }
 
+    /// The champion of a kind as it is deployed.
+    pub(crate) fn deployed(&self, kind: ModelKind) -> Option<Deployed> {
+        let digest = self.identity(kind)?.digest;
+        let epoch = self.routes.get(&kind).map_or(self.rules_epoch, |route| route.epoch());
+        Some(Deployed { kind, digest, epoch, role: Role::Champion, cut_offs: self.cut_offs(kind) })
+    }
+
     /// The transfer rules in service.
     pub fn rules(&self) -> DeployedRules {
         let digest = self.rules.as_deref().map(|rules| rules.component.identity().digest.0.to_vec());
@@ -201,8 +214,8 @@ impl Registry {
     ///
     /// # Errors
     /// See [`ScoreError`].
-    pub fn decide(&self, facts: &Facts) -> Result<Verdict, ScoreError> {
-        self.rules.as_deref().ok_or(ScoreError::Missing)?.component.decide(facts)
+    pub fn rule(&self, facts: &Facts) -> Result<Ruling, ScoreError> {
+        self.rules.as_deref().ok_or(ScoreError::Missing)?.component.rule(facts)
     }
 
     /// The status of a transfer after an event of its rail.

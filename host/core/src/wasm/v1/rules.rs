@@ -1,6 +1,7 @@
 //! The world `transfer-policy`.
 
 use crate::domain::BadAnswer;
+use crate::domain::decision::{RulesAnswer, Ruling};
 use crate::domain::rules::{Facts, Verdict, Violation};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::wasm::tenant::{Store, Tenant};
@@ -18,7 +19,7 @@ world!(TransferRules, bindings::TransferPolicyPre<Tenant>, "caudal:scoring/trans
 });
 
 impl Rules for TransferRules {
-    fn decide(&self, store: &mut Store, facts: &Facts) -> wasmtime::Result<Result<Verdict, BadAnswer>> {
+    fn decide(&self, store: &mut Store, facts: &Facts) -> wasmtime::Result<Result<Ruling, BadAnswer>> {
         self.decide.call(self.pre.instance_pre(), store, (facts.into(),)).map(|verdict| Ok(verdict.into()))
     }
 
@@ -46,12 +47,14 @@ impl From<&Facts> for wit::Facts {
     }
 }
 
-impl From<wit::Verdict> for Verdict {
+impl From<wit::Verdict> for Ruling {
     fn from(answer: wit::Verdict) -> Self {
-        let violation = |violation: wit::Violation| Violation { code: violation.code, detail: violation.detail };
-        match answer {
-            wit::Verdict::Accepted => Self::Accepted,
-            wit::Verdict::Rejected(violations) => Self::Rejected(violations.into_iter().map(violation).collect()),
-        }
+        let wit::Verdict::Rejected(violations) = answer else {
+            return Self { verdict: Verdict::Accepted, own: RulesAnswer::Violations(Vec::new()) };
+        };
+        let own = violations.iter().map(|it| (it.code.clone(), it.detail.clone())).collect();
+        let violation = |it: wit::Violation| Violation { code: it.code, detail: it.detail };
+        let verdict = Verdict::Rejected(violations.into_iter().map(violation).collect());
+        Self { verdict, own: RulesAnswer::Violations(own) }
     }
 }

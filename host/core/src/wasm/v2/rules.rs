@@ -3,10 +3,11 @@
 use wasmtime::component::InstancePre;
 
 use crate::domain::BadAnswer;
+use crate::domain::decision::{RulesAnswer, Ruling};
 use crate::domain::fact::manifest::{ClaimedFact, Claims, Manifest};
 use crate::domain::model::ModelKind;
 use crate::domain::rules::requirement::RulesManifest;
-use crate::domain::rules::{Facts, Verdict};
+use crate::domain::rules::Facts;
 use crate::domain::transfer::{RailEvent, Status};
 use crate::wasm::export::Export;
 use crate::wasm::tenant::{Store, Tenant};
@@ -69,10 +70,11 @@ impl World for TransferRules {
 }
 
 impl Rules for TransferRules {
-    fn decide(&self, store: &mut Store, facts: &Facts) -> wasmtime::Result<Result<Verdict, BadAnswer>> {
+    fn decide(&self, store: &mut Store, facts: &Facts) -> wasmtime::Result<Result<Ruling, BadAnswer>> {
         let answer = self.decide.call(self.pre(), store, (self.manifest.values(facts),))?;
         let answer: Vec<_> = answer.iter().map(|it| (it.code, it.parameter)).collect();
-        Ok(self.manifest.verdict(facts, &answer))
+        let verdict = self.manifest.verdict(facts, &answer);
+        Ok(verdict.map(|verdict| Ruling { verdict, own: RulesAnswer::Requirements(answer) }))
     }
 
     fn transition(&self, _: &mut Store, status: Status, event: RailEvent) -> wasmtime::Result<Option<String>> {

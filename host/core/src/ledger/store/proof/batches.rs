@@ -37,7 +37,7 @@ pub(in crate::ledger::store) struct BatchRow {
     commands: Vec<u8>,
     rules: Vec<u8>,
     rules_epoch: i64,
-    decisions: Vec<u8>,
+    pub(super) decisions: Vec<u8>,
 }
 
 impl BatchRow {

@@ -117,6 +117,7 @@ pub(super) async fn find_without_batch(db: &mut PgConnection, proof: &mut Proof)
             union all select 'hold', chain_id, seq from hold
             union all select 'hold_end', chain_id, seq from hold_end
             union all select 'account_event', chain_id, seq from account_event
+            union all select 'decision', chain_id, seq from decision
         ) as t
         where not exists (select from ledger_batch b where b.chain_id = t.chain_id and b.seq = t.seq)
         group by 1, 2, 3 limit $1

@@ -11,6 +11,7 @@ use tokio::time::sleep;
 use uuid::Uuid;
 
 use super::batches::{self, Walk};
+use super::kept::{self, Sealed};
 use super::pace::Pace;
 use super::report::{Heads, Proof};
 use super::rows;
@@ -188,7 +189,7 @@ async fn verify_slice(
     proof: &mut Proof,
 ) -> Result<Option<i64>, sqlx::Error> {
     let batches = batches::next(db, (chain_id, after, end), (SLICE_BATCHES, slice_rows)).await?;
-    let mut digests = BTreeMap::new();
+    let (mut digests, mut decisions) = (BTreeMap::new(), BTreeMap::new());
     for row in &batches {
         walk.add(row, proof)?;
         let counts = row.counts();
@@ -196,10 +197,12 @@ async fn verify_slice(
         proof.checked.transfers += i64::from(counts.transfers);
         proof.checked.entries += i64::from(counts.entries);
         digests.insert(row.seq, digests_from_bytes(&row.digests));
+        decisions.insert(row.seq, Sealed { root: row.decisions.clone(), created_at: row.created_at });
     }
     let Some(last) = batches.last().map(|row| row.seq) else { return Ok(None) };
     let slice = Slice { chain_id, after, last };
     rows::verify(db, &slice, &digests, proof).await?;
+    kept::verify(db, &slice, decisions, proof).await?;
     Finding::merge(&mut proof.findings, audit::check_slice(db, &slice).await?);
     Ok(Some(last))
 }
