@@ -249,12 +249,15 @@ create table idempotency (
     hold_id uuid,
     -- [{code, detail}], the gravest first.
     rejection jsonb,
+    -- What a refused transfer or hold would have been: its decisions have this id.
+    refused_id uuid,
     -- The batch that wrote it.
     chain_id uuid not null,
     seq bigint not null,
     created_at timestamptz not null,
     primary key (owner, key),
-    constraint idempotency_outcome check (num_nonnulls(transfer_id, hold_id, rejection) = 1)
+    constraint idempotency_outcome check (num_nonnulls(transfer_id, hold_id, rejection) = 1),
+    constraint idempotency_refused_id check ((refused_id is not null) = (rejection is not null))
 );
 -- How often somebody was refused lately.
 create index idempotency_refused on idempotency (owner, created_at) where rejection is not null;

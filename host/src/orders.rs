@@ -87,6 +87,8 @@ pub(crate) fn assessor<'a>(app: &'a App, device: Option<&'a str>, is_order: bool
 pub(crate) struct Answer<T> {
     pub(crate) result: Result<T, NotMade>,
     pub(crate) replayed: bool,
+    /// The id of the decisions that it rests on, if they are kept.
+    pub(crate) decision: Option<Uuid>,
 }
 
 /// Why an order made nothing.
@@ -135,26 +137,28 @@ impl NotMade {
 impl<T> Answer<T> {
     /// For an outcome that made nothing.
     pub(crate) fn not_made(outcome: Outcome) -> Self {
-        let (reason, replayed) = match outcome {
-            Outcome::Rejected { violations, replayed } => (NotMade::Rejected(violations), replayed),
-            Outcome::Refused(refusal) => (NotMade::Refused(refusal), false),
+        let (reason, replayed, decision) = match outcome {
+            Outcome::Rejected { violations, replayed, kept_as } => (NotMade::Rejected(violations), replayed, kept_as),
+            Outcome::Refused(refusal) => (NotMade::Refused(refusal), false, None),
             other => {
                 tracing::error!(outcome = ?other, "an order ended as another command");
-                (NotMade::Unanswered(LedgerError::Panicked), false)
+                (NotMade::Unanswered(LedgerError::Panicked), false, None)
             }
         };
-        Self { result: Err(reason), replayed }
+        Self { result: Err(reason), replayed, decision }
     }
 
     pub(crate) fn failed(reason: NotMade) -> Self {
-        Self { result: Err(reason), replayed: false }
+        Self { result: Err(reason), replayed: false, decision: None }
     }
 }
 
 impl Answer<Transfer> {
     pub(crate) fn of_transfer(outcome: Result<Outcome, LedgerError>) -> Self {
         match outcome {
-            Ok(Outcome::Sent { transfer, replayed }) => Self { result: Ok(transfer), replayed },
+            Ok(Outcome::Sent { transfer, replayed }) => {
+                Self { decision: Some(transfer.transfer_id), result: Ok(transfer), replayed }
+            }
             Ok(other) => Self::not_made(other),
             Err(error) => Self::failed(NotMade::Unanswered(error)),
         }
@@ -181,7 +185,7 @@ pub(crate) async fn submit(app: &App, command: Command) -> Result<Outcome, Ledge
 
 /// Counts a refusal that the ledger keeps with its key.
 pub(crate) fn count_refusal(app: &App, owner: &str, outcome: &Outcome) {
-    if let Outcome::Rejected { violations, replayed: false } = outcome
+    if let Outcome::Rejected { violations, replayed: false, .. } = outcome
         && !violations.iter().any(lacks_acknowledgment)
     {
         app.rates.count_refusal(owner, app.clock.now());

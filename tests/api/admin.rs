@@ -56,7 +56,7 @@ async fn each_kind_is_read_with_its_own_scope_or_an_auditors(db: PgPool) {
     let admin = app.operator(Some("models:admin rules:admin"));
     let named = |it: &str| it.replace('+', "%2B");
     let (risk, rules) = (named(&version(&admin, "risk-1.").await), named(&version(&admin, "transfer-rules-").await));
-    let replay = json!({"decisions": []});
+    let replay = json!({"kind": "risk", "days": 1, "limit": 1});
     for (scope, models, rules_too, replays) in [
         (ADMIN, false, true, 200),
         ("rules:admin", true, false, 403),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use caudal::db::hosts::HostState;
 use caudal::domain::model::ModelKind;
-use caudal::domain::risk::Enforcement;
+use caudal::domain::risk::{CutOffs, Enforcement};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
@@ -48,12 +48,8 @@ fn verdict(answer: &Value) -> (f64, &str, &str) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn every_version_is_judged_by_those_of_the_deployment(db: PgPool) {
-    let options = Options {
-        risk_enforcement: Enforcement::Enforce,
-        published: vec![ModelKind::Risk],
-        decision_log: true,
-        ..Options::default()
-    };
+    let options =
+        Options { risk_enforcement: Enforcement::Enforce, published: vec![ModelKind::Risk], ..Options::default() };
     let app = TestApp::with(db.clone(), options).await;
     let _follower = app.follow().await;
     let (ai, ops, ana) = (app.ai(), app.operator(Some("models:admin")), app.user("ana"));
@@ -104,15 +100,9 @@ async fn every_version_is_judged_by_those_of_the_deployment(db: PgPool) {
     let want = [cut_offs(0.1, score), cut_offs(0.1, score), cut_offs(least, 1.0), cut_offs(most / 2.0, most)];
     assert!(kept.eq(&want), "{history}");
 
-    // Each decision is replayed with those by which it was judged.
-    let replay = async |body: Value| ops.post("/admin/replay", body).await.assert_status(200).json();
-    let stored = replay(json!({"stored": {"kind": "risk", "limit": 1000}})).await;
-    assert!(stored["different"] == json!([]) && stored["equal"].as_i64() >= Some(10), "{stored}");
-    let decision = json!({"kind": "risk", "request": asked, "response": ask().await});
-    let given = with(decision.clone(), &json!({"cut_offs": cut_offs(0.1, score)}));
-    let supplied = replay(json!({"decisions": [given, decision]})).await;
-    let difference = "/result/risk_level was \"high\" and is \"medium\"";
-    assert_eq!(supplied["different"], json!([{"index": 1, "differences": [difference]}]));
+    // Each decision is kept with those by which it was judged.
+    let judged: Vec<_> = app.decisions(ModelKind::Risk).await.iter().map(|it| it.by.cut_offs).collect();
+    assert_eq!(judged, [CutOffs { medium_from: least, high_from: 1.0 }]);
     assert_sound(&app).await;
 }
 

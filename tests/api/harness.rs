@@ -13,9 +13,11 @@ use caudal::auth::rates::RateLimits;
 use caudal::auth::token::Verifier;
 use caudal::clock::Clock;
 use caudal::db::barrier::Barrier;
+use caudal::db::decisions::{self, Period};
 use caudal::db::durability::Durability;
 use caudal::db::timeline::Timeline;
 use caudal::domain::clabe::{ClabeRange, SANDBOX_RANGE};
+use caudal::domain::decision::Decision;
 use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
 use caudal::domain::risk::Enforcement;
@@ -25,7 +27,6 @@ use caudal::ledger::batch::Terms;
 use caudal::ledger::chain::ChainKey;
 use caudal::ledger::store::proof;
 use caudal::ledger::{Ledger, LedgerConfig};
-use caudal::models::decisions::DecisionLog;
 use caudal::models::deploying::swap::{Swapper, SwapperHandle};
 use caudal::models::serving::route::Route;
 use caudal::models::signing::ModelKeys;
@@ -34,6 +35,7 @@ use caudal::rail::simulated::Behaviour;
 use caudal::schedules::Scheduler;
 use caudal::scoring::{Accessibility, Kind, Nudge, Risk};
 use caudal::wasm::Runtime;
+use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use time::OffsetDateTime;
@@ -87,7 +89,6 @@ pub(crate) struct Options {
     pub(crate) rail: Option<Behaviour>,
     pub(crate) stp: Option<StpAt>,
     pub(crate) risk_enforcement: Enforcement,
-    pub(crate) decision_log: bool,
     pub(crate) published: Vec<ModelKind>,
     pub(crate) sandbox: bool,
     /// In place of the secret.
@@ -114,7 +115,6 @@ impl Default for Options {
             rail: None,
             stp: None,
             risk_enforcement: Enforcement::Off,
-            decision_log: false,
             published: vec![ModelKind::Nudge, ModelKind::Accessibility],
             sandbox: false,
             tokens: None,
@@ -181,6 +181,21 @@ impl TestApp {
         assert!(broken.is_empty() && proof.breaks.is_empty(), "{broken:?} {:?}", proof.breaks);
     }
 
+    /// What is wrong with the ledger's batches.
+    pub(crate) async fn breaks(&self) -> Vec<String> {
+        let proof = proof::prove(&mut self.db.acquire().await.unwrap(), &ledger_key()).await.unwrap();
+        proof.breaks.into_iter().map(|it| it.what).collect()
+    }
+
+    /// The decisions of a kind that are kept, in the order of their batches.
+    pub(crate) async fn decisions(&self, kind: ModelKind) -> Vec<Decision> {
+        let mut db = self.db.acquire().await.unwrap();
+        let batches = decisions::in_period(&mut db, Period::since(OffsetDateTime::UNIX_EPOCH));
+        let mut batches: Vec<_> = batches.try_collect().await.unwrap();
+        batches.sort_by_key(|it| it.seq);
+        batches.into_iter().flat_map(|it| it.decisions).filter(|it| it.by.kind == kind).collect()
+    }
+
     pub(crate) async fn new(db: PgPool) -> Self {
         Self::with(db, Options::default()).await
     }
@@ -202,13 +217,12 @@ impl TestApp {
     pub(crate) async fn with(db: PgPool, options: Options) -> Self {
         let clock = Clock::fixed(NOON);
         let served = Served::new(&db).await;
-        let log = options.decision_log.then(|| DecisionLog::start(served.pool(), clock.clone()));
-        Self::start((db, served), options, clock, Models::with_log(registry(), log)).await
+        Self::start((db, served), options, clock, Models::new(registry())).await
     }
 
     pub(crate) async fn running(db: PgPool, options: Options) -> Self {
         let served = Served::new(&db).await;
-        Self::start((db, served), options, Clock::system(), Models::with_log(registry(), None)).await
+        Self::start((db, served), options, Clock::system(), Models::new(registry())).await
     }
 
     /// With these models in place of the embedded ones.

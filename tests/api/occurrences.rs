@@ -107,10 +107,9 @@ async fn deleting_a_payee_ends_their_schedules(db: PgPool) {
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn what_fails_for_a_while_is_sent_the_same_day(db: PgPool) {
-    let ana =
-        ana(db, Options { risk_enforcement: Enforcement::Enforce, decision_log: true, ..Options::default() }).await;
+    let ana = ana(db, Options { risk_enforcement: Enforcement::Enforce, ..Options::default() }).await;
     let (id, other) = (ana.plan(1.0, json!({})).await, ana.plan(2.0, json!({})).await);
-    ana.execute("alter table decision add constraint full_disk check (kind <> 'risk') not valid").await;
+    ana.execute("alter table decision add constraint full_disk check (false) not valid").await;
     ana.at("2026-11-22T15:00:00Z").await;
     ana.at("2026-11-22T15:01:59Z").await;
     assert_eq!((ana.over(&id).await.len(), &ana.get(&id).await["status"]), (0, &json!("active")));

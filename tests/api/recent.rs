@@ -1,6 +1,8 @@
 //! Facts that the ledger counts: what a user sent lately, and what came of it at the payee.
 
 use caudal::domain::clabe::SANDBOX_RANGE;
+use caudal::domain::model::ModelKind;
+use caudal::domain::risk::{Enforcement, Request};
 use caudal::ledger::batch::Terms;
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -14,7 +16,7 @@ const WINDOWS: [(&str, Duration); 4] =
 
 async fn app(db: PgPool) -> TestApp {
     let terms = Terms { on_us: Some(SANDBOX_RANGE), ..Terms::OPEN };
-    TestApp::with(db, Options { terms, decision_log: true, ..Options::default() }).await
+    TestApp::with(db, Options { terms, risk_enforcement: Enforcement::Shadow, ..Options::default() }).await
 }
 
 async fn context(user: &Client, from: &str, to: &str) -> Value {
@@ -22,10 +24,10 @@ async fn context(user: &Client, from: &str, to: &str) -> Value {
     user.get(&path).await.assert_status(200).json()["request"].take()
 }
 
-/// What a model was asked last, which the sender does not see all of.
-async fn asked(app: &TestApp) -> Value {
-    let request = "select request from decision where kind = 'risk' order by decided_at desc, decision_id desc limit 1";
-    serde_json::from_str(&app.text(request).await).unwrap()
+/// What a model is asked about a transfer, which the sender does not see all of.
+async fn asked(app: &TestApp, user: &Client, from: &str, to: &str) -> Request {
+    user.transfer(from, to, "0.01").await.assert_status(200);
+    app.decisions(ModelKind::Risk).await.last().unwrap().request()
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
@@ -86,19 +88,15 @@ async fn a_model_learns_what_a_payee_of_this_bank_does_with_the_money_and_the_se
     app.clock.advance(Duration::minutes(30));
     let (_, from, to) = &own[0];
     let seen = context(&ana, from, to).await;
-    let facts = asked(&app).await;
-    let of = |facts: &Value| {
-        ["payee_senders_24h", "payee_received_24h", "payee_minutes_to_sending"].map(|name| facts[name].clone())
-    };
-    assert_eq!(of(&facts), [json!(2), json!(300.0), json!(4)]);
-    assert_eq!(of(&seen), [Value::Null, Value::Null, Value::Null], "{seen}");
-    app.clock.advance(Duration::days(1));
-    context(&ana, from, to).await;
-    assert_eq!(of(&asked(&app).await), [json!(0), json!(0.0), Value::Null], "a day later");
+    let of = |facts: Request| (facts.payee_senders_24h, facts.payee_received_24h, facts.payee_minutes_to_sending);
+    assert_eq!(of(asked(&app, &ana, from, to).await), (Some(2), Some(300.0), Some(4)));
+    for name in ["payee_senders_24h", "payee_received_24h", "payee_minutes_to_sending"] {
+        assert_eq!(seen[name], Value::Null, "{seen}");
+    }
+    app.clock.advance(Duration::days(1) + Duration::SECOND);
+    assert_eq!(of(asked(&app, &ana, from, to).await), (Some(0), Some(0.0), None), "a day later");
     let elsewhere = ana.save_payee("Eva", PAYEE_CLABE).await;
-    app.clock.advance(Duration::SECOND);
-    context(&ana, from, &elsewhere).await;
-    assert_eq!(of(&asked(&app).await), [Value::Null, Value::Null, Value::Null], "not at this bank");
+    assert_eq!(of(asked(&app, &ana, from, &elsewhere).await), (None, None, None), "not at this bank");
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

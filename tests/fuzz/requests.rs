@@ -69,23 +69,16 @@ fn cursor(bytes: &[u8]) -> Outcome {
     "refused".into()
 }
 
-/// Reads a request of a kind. One that is accepted is read again as it was understood.
-fn read<K: Kind>(bytes: &[u8]) -> Result<Option<String>, Invalid> {
+/// Reads a request of a kind.
+fn read<K: Kind>(bytes: &[u8]) -> Result<(), Invalid> {
     let mut fields = Fields::from_json(bytes, 422).unwrap();
-    let envelope = K::read(&mut fields, Language::Spanish);
-    fields.finish()?;
-    Ok(K::logged_request(&envelope).map(Result::unwrap))
+    K::read(&mut fields, Language::Spanish);
+    fields.finish()
 }
 
 fn outcome<K: Kind>(bytes: &[u8]) -> Option<Outcome> {
     match read::<K>(bytes) {
-        Ok(logged) => {
-            if let Some(logged) = logged {
-                let again = read::<K>(logged.as_bytes()).unwrap_or_else(|_| panic!("{logged} is refused")).unwrap();
-                assert_eq!(again, logged);
-            }
-            Some(format!("accepted for {}", K::KIND).into())
-        }
+        Ok(()) => Some(format!("accepted for {}", K::KIND).into()),
         Err(Invalid { status, errors }) => {
             assert!(status == 422 && !errors.is_empty());
             assert!(errors.iter().all(|error| !error.code.is_empty() && !error.detail.contains(char::is_control)));

@@ -122,7 +122,7 @@ proptest! {
             let request = (order.from_account_id, order.to_beneficiary_id, order.amount);
             let answer = match outcome {
                 Outcome::Sent { transfer, replayed } => (request, Ok(transfer.clone()), *replayed),
-                Outcome::Rejected { violations, replayed } => (request, Err(violations.clone()), *replayed),
+                Outcome::Rejected { violations, replayed, .. } => (request, Err(violations.clone()), *replayed),
                 Outcome::Refused(Refusal::KeyReused) => {
                     let (earlier, _) = &first[&(order.owner.clone(), key.clone())];
                     prop_assert_ne!(earlier, &request);

@@ -62,7 +62,7 @@ fn decide_again(again: &Model, tables: &Tables, seal: &Seal) -> Result<(), Strin
     }
     let verdict = |key: (String, String)| match &tables.answers[&key].outcome {
         Ok(_) => Verdict::Accepted,
-        Err(violations) => Verdict::Rejected(violations.clone()),
+        Err(rejection) => Verdict::Rejected(rejection.violations.clone()),
     };
     let owned_key = |order: &caudal::ledger::Order| order.key.clone().map(|key| (order.owner.clone(), key));
     let verdicts: Vec<_> =
@@ -76,6 +76,7 @@ fn decide_again(again: &Model, tables: &Tables, seal: &Seal) -> Result<(), Strin
     let (mut batch, outcomes) =
         apply(&mut state, &commands, &context, &Policy { decide: &decide, transition: &transition });
     batch.rules = header.rules.clone();
+    batch.decisions = seal.decisions().ok_or("its decisions cannot be read")?;
     let made = ChainKey::new(KEY).unwrap().seal(&batch, header.batch_id, &writer, &context);
     if made != *seal {
         return Err(format!("decided again with {outcomes:?}, it is {made:#?} instead of {seal:#?}"));

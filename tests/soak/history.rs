@@ -142,6 +142,7 @@ impl Author {
             amount,
             remittance: Remittance::NONE,
             risk,
+            risk_decision: None,
             hold_id,
             device: None,
             may_record_refusal: true,

@@ -20,3 +20,4 @@ mod monotone;
 mod pages;
 mod parity;
 mod tables;
+mod what_if;

@@ -32,7 +32,9 @@ pub(super) async fn run(common: &Common, replay: &Replay) -> Result<ExitCode> {
     let outcome = async {
         let runtime = prepare(&database, &key).await?;
         let period = Period::since(Clock::system().now() - replay.since);
-        replay_period(&database.pool, runtime, replay.kind, (period, usize::MAX)).await.context("cannot read the decisions")
+        replay_period(&database.pool, runtime, replay.kind, (period, usize::MAX))
+            .await
+            .context("cannot read the decisions")
     };
     let outcome = outcome.await;
     database.close().await?;

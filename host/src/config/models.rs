@@ -276,9 +276,7 @@ pub struct SetCutOffs {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "The decisions are those that orders rest on. Exits with 1 if an answer differs in any bit."
-)]
+#[command(after_help = "The decisions are those that orders rest on. Exits with 1 if an answer differs in any bit.")]
 pub struct Replay {
     /// Kind of the decisions
     #[arg(long, default_value = "risk", value_parser = one_of(KEPT))]

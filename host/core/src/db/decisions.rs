@@ -32,7 +32,8 @@ pub struct Kept {
 }
 
 fn read(chain_id: Uuid, seq: i64, created_at: OffsetDateTime, decisions: &[u8]) -> Result<Kept, sqlx::Error> {
-    let unreadable = || sqlx::Error::Decode(format!("the decisions of batch {seq} of chain {chain_id} cannot be read").into());
+    let unreadable =
+        || sqlx::Error::Decode(format!("the decisions of batch {seq} of chain {chain_id} cannot be read").into());
     let (decisions, _) = kept::decode(decisions).ok_or_else(unreadable)?;
     Ok(Kept { chain_id, seq, created_at, decisions })
 }
@@ -54,11 +55,8 @@ pub fn in_period(
 
 /// Those of a batch.
 pub async fn of_batch(db: &mut PgConnection, chain_id: Uuid, seq: i64) -> Result<Vec<Decision>, sqlx::Error> {
-    let row = sqlx::query!(
-        "select created_at, decisions from decision where chain_id = $1 and seq = $2",
-        chain_id,
-        seq,
-    );
+    let row =
+        sqlx::query!("select created_at, decisions from decision where chain_id = $1 and seq = $2", chain_id, seq,);
     let row = row.fetch_optional(db).await?;
     let kept = row.map(|row| read(chain_id, seq, row.created_at, &row.decisions)).transpose()?;
     Ok(kept.map(|kept| kept.decisions).unwrap_or_default())

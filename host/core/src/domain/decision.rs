@@ -95,7 +95,8 @@ fn place_of(code: &str, codes: impl IntoIterator<Item = &'static str>) -> Option
 
 impl RiskOutcome {
     pub(crate) fn of(answer: &Assessment) -> Self {
-        let places = |codes: &mut dyn Iterator<Item = &str>| codes.filter_map(|it| place_of(it, reason_codes())).collect();
+        let places =
+            |codes: &mut dyn Iterator<Item = &str>| codes.filter_map(|it| place_of(it, reason_codes())).collect();
         Self::Scored {
             score: answer.score,
             predictor: answer.predictor,

@@ -84,7 +84,16 @@ pub struct UserFacts {
 pub struct Answer {
     /// Fingerprint of the request.
     pub fingerprint: [u8; 32],
-    pub outcome: Result<Made, Vec<Violation>>,
+    pub outcome: Result<Made, Rejection>,
+}
+
+/// A refusal by the rules or for lack of funds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rejection {
+    /// What the transfer or hold would have been: its decisions have this id.
+    pub order_id: Uuid,
+    /// At least one, the most serious first.
+    pub violations: Vec<Violation>,
 }
 
 /// What a request made.

@@ -262,6 +262,8 @@ pub enum Outcome {
         violations: Vec<Violation>,
         /// Whether this repeats the outcome of an earlier command with the same key.
         replayed: bool,
+        /// The id of its decisions, if the refusal is recorded.
+        kept_as: Option<Uuid>,
     },
     Held {
         hold: Hold,

@@ -107,7 +107,6 @@ struct StoredOrder {
 /// A refused order.
 #[derive(Serialize, Deserialize)]
 struct Request {
-    id: Uuid,
     from_account_id: Uuid,
     to_beneficiary_id: Uuid,
     payee_number: String,
@@ -208,7 +207,6 @@ fn store_refused(order: &Order, lifetime: Option<Duration>, read: &Read, rows: &
     let name = order.key.as_ref().map(|key| (&order.owner, key))?;
     let key = rows.keys.binary_search_by(|row| (&row.owner, &row.key).cmp(&name)).ok()?;
     let request = Request {
-        id: order.transfer_id,
         from_account_id: order.from_account_id,
         to_beneficiary_id: order.to_beneficiary_id,
         payee_number: read.payee.number.clone(),
@@ -278,9 +276,9 @@ fn read(stored: StoredCommand, rows: &Rows) -> Option<Decided> {
             return read_order(&order, placed, Some(lifetime), [row.beneficiary_name, String::new(), payee_number]);
         }
         StoredCommand::Refused { key, request, order } => {
-            let KeyRow { owner, key, .. } = rows.keys.get(key)?.clone();
+            let KeyRow { owner, key, refused_id, .. } = rows.keys.get(key)?.clone();
             let refused = Order {
-                transfer_id: request.id,
+                transfer_id: refused_id?,
                 owner,
                 key: Some(key),
                 from_account_id: request.from_account_id,

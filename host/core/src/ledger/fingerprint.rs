@@ -59,6 +59,7 @@ mod tests {
             amount: Money::from_minor(10_050),
             remittance: Remittance { concept: concept.map(str::to_owned), reference },
             risk: Risk::NotEnforced,
+            risk_decision: None,
             hold_id: hold.map(Uuid::from_u128),
             device: None,
             may_record_refusal: true,

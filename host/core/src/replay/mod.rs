@@ -66,7 +66,10 @@ impl Replayer {
             let (same, others) = rest.split_at(rest.iter().take_while(is_same).count());
             rest = others;
             let again = match self.components.find(kind, digest).await? {
-                None => vec![Err(format!("no component with the digest {digest} is registered, or it does not load")); same.len()],
+                None => vec![
+                    Err(format!("no component with the digest {digest} is registered, or it does not load"));
+                    same.len()
+                ],
                 Some(component) => {
                     let same = same.to_vec();
                     // Some components take milliseconds, which would block a worker thread.

@@ -75,7 +75,8 @@ pub async fn try_period(
             if running.len() == most {
                 running.join_next().await.into_iter().flatten().for_each(|it| found.merge(it));
             }
-            let (candidates, deployed, orders) = (candidates.clone(), Arc::clone(&deployed), std::mem::take(&mut waiting));
+            let (candidates, deployed, orders) =
+                (candidates.clone(), Arc::clone(&deployed), std::mem::take(&mut waiting));
             running.spawn_blocking(move || decide_again(&candidates, &deployed, &orders));
         }
         if is_last {

@@ -173,7 +173,7 @@ answer! {
 }
 
 impl RiskAnswer {
-    pub(crate) fn new(user_id: Option<String>, scored: Scored<risk::Assessment>) -> Self {
+    pub fn new(user_id: Option<String>, scored: Scored<risk::Assessment>) -> Self {
         let Scored { assessment: risk::Assessment { level, score, predictor, factors, reasons }, version } = scored;
         let result = RiskResult {
             risk_level: level,

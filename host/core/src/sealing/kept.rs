@@ -107,7 +107,7 @@ impl StoredDeployed {
 }
 
 /// Nothing for a batch without decisions.
-pub(crate) fn encode(decisions: &[Decision], salt: Salt) -> Vec<u8> {
+pub fn encode(decisions: &[Decision], salt: Salt) -> Vec<u8> {
     if decisions.is_empty() {
         return Vec::new();
     }
@@ -214,7 +214,10 @@ mod tests {
     }
 
     fn any_fact() -> impl Strategy<Value = (u8, f64, bool)> {
-        let value = prop_oneof![any::<f64>().prop_filter("a number", |it| !it.is_nan()), (0..1_000_000).prop_map(|it| f64::from(it) / CENTAVOS)];
+        let value = prop_oneof![
+            any::<f64>().prop_filter("a number", |it| !it.is_nan()),
+            (0..1_000_000).prop_map(|it| f64::from(it) / CENTAVOS)
+        ];
         (0..CLAIMED, value, any::<bool>())
     }
 
@@ -241,7 +244,8 @@ mod tests {
     #[test]
     fn both_decisions_of_an_order_take_little_room() {
         let facts = (0..32).map(|place| (place, f64::from(place) * 1_234.5, false)).collect();
-        let (risk, rules) = (decision(1, 0, facts, vec![0; 24]), decision(1, 0, vec![(0, 150_050.0, false); 10], vec![0; 3]));
+        let (risk, rules) =
+            (decision(1, 0, facts, vec![0; 24]), decision(1, 0, vec![(0, 150_050.0, false); 10], vec![0; 3]));
         let bytes = encode(&[risk, rules], [0; 16]).len();
         assert!(bytes < 400, "{bytes}");
     }

@@ -69,11 +69,7 @@ pub(crate) async fn replay(
     Ok(Json(found))
 }
 
-pub(crate) async fn what_if(
-    State(app): State<App>,
-    reader: Reader,
-    request: Request,
-) -> Result<Json<WhatIf>, Error> {
+pub(crate) async fn what_if(State(app): State<App>, reader: Reader, request: Request) -> Result<Json<WhatIf>, Error> {
     reader.may_replay()?;
     let _turn = app.replays.try_acquire().map_err(|_| Error::Shed(REPLAYS))?;
     let mut fields = strict(request).await?;

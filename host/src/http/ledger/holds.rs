@@ -160,7 +160,10 @@ pub(crate) async fn create_hold(
         .order(&app, &owner)
         .await?;
     let answer = match orders::submit(&app, Command::Hold(PlaceHold { order, lifetime })).await? {
-        Outcome::Held { hold, replayed } => Answer { result: Ok(with_transfer(&app, &owner, hold).await?), replayed },
+        Outcome::Held { hold, replayed } => {
+            let decision = Some(hold.hold_id);
+            Answer { result: Ok(with_transfer(&app, &owner, hold).await?), replayed, decision }
+        }
         other => Answer::not_made(other),
     };
     Ok(respond(answer, |hold| {
@@ -207,7 +210,10 @@ pub(crate) async fn capture_hold(
     if !has_key && is_captured {
         let made = captured(&app, &owner, id).await?;
         let made = made.filter(|transfer| transfer.amount == amount && transfer.remittance == asked);
-        answer = made.map_or(answer, |transfer| Answer { result: Ok(transfer), replayed: true });
+        answer = made.map_or(answer, |transfer| {
+            let decision = Some(transfer.transfer_id);
+            Answer { result: Ok(transfer), replayed: true, decision }
+        });
     }
     Ok(respond(answer, |transfer| Json(TransactionJson::from(transfer)).into_response()))
 }

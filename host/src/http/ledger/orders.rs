@@ -22,8 +22,13 @@ request! {
     }
 }
 
+/// The id of the decisions that a response rests on.
+pub(crate) const DECISION: HeaderName = HeaderName::from_static("decision-id");
+
 pub(crate) fn respond<T>(answer: Answer<T>, success: impl FnOnce(T) -> Response) -> Response {
-    let response = answer.result.map_or_else(|reason| Error::from(reason).into_response(), success);
+    let mut response = answer.result.map_or_else(|reason| Error::from(reason).into_response(), success);
+    let id = answer.decision.and_then(|id| HeaderValue::try_from(id.to_string()).ok());
+    response.headers_mut().extend(id.map(|id| (DECISION, id)));
     mark(response, answer.replayed)
 }
 

@@ -16,7 +16,7 @@ use crate::schema::{Declaration, Record as _, Shape};
 use schemas::{Schemas, Side, example};
 
 /// Groups of operations, by the first prefix that matches the path. The prefixes of a group are next to each other.
-const TAGS: [(&str, &str); 12] = [
+const TAGS: [(&str, &str); 13] = [
     ("/api/ledger/", "Ledger"),
     ("/api/analytics/", "Analytics"),
     ("/api/profile/", "Profile"),

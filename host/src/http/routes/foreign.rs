@@ -31,7 +31,7 @@ answer! {
 answer! {
     /// What would differ.
     pub(crate) struct WhatIfJson as "WhatIf" {
-        orders: u64 { example: "10000" },
+        orders: usize { example: "10000" },
         risk: ComparedJson,
         rules: ComparedJson,
     }
@@ -41,10 +41,10 @@ answer! {
     /// The decisions of a kind.
     pub(crate) struct ComparedJson as "Compared" {
         /// Decided again.
-        decisions: u64 { example: "10000" },
-        different: u64 { example: "137" },
+        decisions: usize { example: "10000" },
+        different: usize { example: "137" },
         /// Without a usable answer.
-        failed: u64 { example: "0" },
+        failed: usize { example: "0" },
         /// The most frequent first.
         changes: Vec<ChangeJson>,
     }
@@ -55,7 +55,7 @@ answer! {
     pub(crate) struct ChangeJson as "DecisionChange" {
         was: String { example: "\"accepted\"" },
         is: String { example: "\"limit-exceeded\"" },
-        count: u64 { example: "137" },
+        count: usize { example: "137" },
         /// Of all of them, in centavos.
         amount: i64 { example: "15000050" },
         by_amount: Value,

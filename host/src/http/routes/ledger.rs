@@ -40,6 +40,10 @@ const REPLAYED: Header = Header::new(
     "`true` if an earlier request with this key was answered. A transfer is shown with its present status, which may have \
      changed since.",
 );
+const DECISION: Header = Header::new(
+    "Decision-Id",
+    "The id of the decisions that the answer rests on, which are kept: that of the transfer or hold, or what it would have had.",
+);
 const KEY: Header = Header::new(
     "Idempotency-Key",
     "1 to 255 visible ASCII characters, raw or as a quoted string: the same key never makes two transfers or holds.",
@@ -81,15 +85,15 @@ const OPERATIONS: &[Operation] = &[
         .user().pages_of::<TransactionJson>(),
     route!(get "/api/ledger/transactions/{id}", transactions::get_transaction, "One transfer").user().ok::<TransactionJson>(),
     route!(post "/api/ledger/transactions", transactions::create_transaction, "Make a transfer")
-        .user().command().takes(&[KEY]).body::<SendRequest>().ok::<TransactionJson>().gives(&[REPLAYED]).transfer(),
+        .user().command().takes(&[KEY]).body::<SendRequest>().ok::<TransactionJson>().gives(&[DECISION, REPLAYED]).transfer(),
     route!(post "/api/ledger/transactions/bulk", bulk::create_transactions, "Make many transfers, each on its own")
         .user().body::<BulkRequest>().ok::<BulkJson>(),
     route!(get "/api/ledger/holds", holds::list_holds, "The user's holds, newest first").user().pages_of::<HoldJson>(),
     route!(post "/api/ledger/holds", holds::create_hold, "Set money aside for a payee")
-        .user().command().takes(&[KEY]).body::<HoldRequest>().created::<HoldJson>().gives(&[LOCATION, REPLAYED]).transfer(),
+        .user().command().takes(&[KEY]).body::<HoldRequest>().created::<HoldJson>().gives(&[LOCATION, DECISION, REPLAYED]).transfer(),
     route!(get "/api/ledger/holds/{id}", holds::get_hold, "One hold").user().ok::<HoldJson>(),
     route!(post "/api/ledger/holds/{id}/capture", holds::capture_hold, "Transfer what is held, or a part of it")
-        .user().command().takes(&[KEY]).body::<CaptureRequest>().ok::<TransactionJson>().gives(&[REPLAYED])
+        .user().command().takes(&[KEY]).body::<CaptureRequest>().ok::<TransactionJson>().gives(&[DECISION, REPLAYED])
         .transfer().errors(&["hold-ended", "hold-exceeded"]),
     route!(post "/api/ledger/holds/{id}/void", holds::void_hold, "Release what is held")
         .user().command().ok::<HoldJson>().errors(&["hold-ended", "outcome-unknown"]),
@@ -102,7 +106,7 @@ const OPERATIONS: &[Operation] = &[
     route!(post "/api/ledger/schedules/{id}/cancel", schedules::cancel_schedule, "Cancel what is not yet over")
         .user().ok::<ScheduleJson>().errors(&["schedule-ended", "schedule-under-way"]),
     route!(post "/api/ledger/schedules/{id}/confirm", schedules::confirm_occurrence, "Send the occurrence that waits")
-        .user().body::<ConfirmationRequest>().ok::<TransactionJson>().gives(&[REPLAYED])
+        .user().body::<ConfirmationRequest>().ok::<TransactionJson>().gives(&[DECISION, REPLAYED])
         .transfer().errors(&["not-waiting", "schedule-under-way"]),
     route!(post "/api/ledger/schedules/{id}/skip", schedules::skip_occurrence, "Skip the occurrence that waits")
         .user().body::<SkipRequest>().ok::<ScheduleJson>().errors(&["not-waiting", "schedule-under-way"]),

@@ -3,8 +3,8 @@
 use super::{Run, Unmade};
 use crate::domain::bank_account::CUSTOMER_STRIPE;
 use crate::domain::risk::Risk;
-use crate::domain::rules::{RISK_ACKNOWLEDGMENT_REQUIRED, Violation};
-use crate::ledger::batch::{Answer, Made};
+use crate::domain::rules::RISK_ACKNOWLEDGMENT_REQUIRED;
+use crate::ledger::batch::{Answer, Made, Rejection};
 use crate::ledger::command::{Command, Order, Outcome, PlaceHold, Refusal};
 
 impl Run<'_> {
@@ -18,17 +18,19 @@ impl Run<'_> {
         let key = order.key.as_ref().map(|key| (order.owner.clone(), key.clone()));
         if let Some(answer) = key.as_ref().and_then(|key| self.state.answers.get(key)) {
             let is_retry = answer.fingerprint == fingerprint;
-            return if is_retry { outcome_of(answer.outcome.clone(), true) } else { Refusal::KeyReused.into() };
+            return if is_retry { outcome_of(answer.outcome.clone(), true, true) } else { Refusal::KeyReused.into() };
         }
         let outcome = match execute(self, order) {
             Ok(made) => {
                 self.state.used.extend(made.transfer_id().or(made.hold_id()));
                 Ok(made)
             }
-            Err(Unmade::Rejected(violations)) => Err(violations),
+            Err(Unmade::Rejected(violations)) => Err(Rejection { order_id: order.transfer_id, violations }),
             Err(Unmade::Refused(refusal)) => return refusal.into(),
         };
-        if let Some(key) = key.filter(|_| is_final(&outcome)) {
+        let key = key.filter(|_| is_final(&outcome));
+        let is_kept = key.is_some();
+        if let Some(key) = key {
             if outcome.is_err() {
                 if !order.may_record_refusal {
                     return Refusal::TooManyRefusals.into();
@@ -39,7 +41,7 @@ impl Run<'_> {
             self.state.answers.insert(key.clone(), answer.clone());
             self.batch.answers.insert(key, answer);
         }
-        outcome_of(outcome, false)
+        outcome_of(outcome, false, is_kept)
     }
 }
 
@@ -57,19 +59,23 @@ impl Run<'_> {
     }
 }
 
-fn outcome_of(outcome: Result<Made, Vec<Violation>>, replayed: bool) -> Outcome {
+fn outcome_of(outcome: Result<Made, Rejection>, replayed: bool, is_kept: bool) -> Outcome {
     match outcome {
         Ok(Made::Transfer(transfer)) => Outcome::Sent { transfer, replayed },
         Ok(Made::Hold(hold)) => Outcome::Held { hold, replayed },
-        Err(violations) => Outcome::Rejected { violations, replayed },
+        Err(Rejection { order_id, violations }) => {
+            Outcome::Rejected { violations, replayed, kept_as: is_kept.then_some(order_id) }
+        }
     }
 }
 
 /// Whether an idempotency key is bound to this outcome forever. A missing acknowledgment is not: acknowledging the risk
 /// continues the same request.
-fn is_final(outcome: &Result<Made, Vec<Violation>>) -> bool {
+fn is_final(outcome: &Result<Made, Rejection>) -> bool {
     match outcome {
         Ok(_) => true,
-        Err(violations) => violations.iter().all(|violation| violation.code != RISK_ACKNOWLEDGMENT_REQUIRED),
+        Err(Rejection { violations, .. }) => {
+            violations.iter().all(|violation| violation.code != RISK_ACKNOWLEDGMENT_REQUIRED)
+        }
     }
 }

@@ -120,12 +120,7 @@ impl<K: Kind> Route<K> {
         Ok(self.answered(fallback, Role::Fallback, answer))
     }
 
-    fn answered(
-        &self,
-        model: &Model<K>,
-        role: Role,
-        assessment: K::Assessment,
-    ) -> (Scored<K::Assessment>, Deployed) {
+    fn answered(&self, model: &Model<K>, role: Role, assessment: K::Assessment) -> (Scored<K::Assessment>, Deployed) {
         let digest = model.scorer.identity().digest;
         let by = Deployed { kind: K::KIND, digest, epoch: self.epoch, role, cut_offs: self.cut_offs };
         (scored(model, assessment), by)

@@ -1,7 +1,7 @@
 //! Routes requests to versions.
 
 pub(crate) mod active;
-pub(crate) mod answer;
+pub mod answer;
 mod breaker;
 pub(crate) mod component;
 pub(crate) mod embedded;

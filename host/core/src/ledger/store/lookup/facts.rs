@@ -16,7 +16,7 @@ use crate::domain::bank_account::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_A
 use crate::domain::hold::Hold;
 use crate::domain::money::Money;
 use crate::domain::transfer::{PayeeAccount, Transfer};
-use crate::ledger::batch::{AccountFacts, Answer, Context, Made, Payee, State, UserFacts};
+use crate::ledger::batch::{AccountFacts, Answer, Context, Made, Payee, Rejection, State, UserFacts};
 use crate::ledger::command::{Command, PlaceHold};
 use crate::ledger::rows::{BalanceRow, HoldRow, KeyRow, TransferRow, rejection_from_json};
 use crate::ledger::tracking::recovered_key_of;
@@ -223,14 +223,17 @@ impl Row {
 
     /// With its key.
     fn answer(&mut self) -> Result<Option<(String, Answer)>, sqlx::Error> {
-        let Some(KeyRow { key, fingerprint, rejection, .. }) = self.answer.take() else { return Ok(None) };
+        let Some(KeyRow { key, fingerprint, rejection, refused_id, .. }) = self.answer.take() else { return Ok(None) };
         let fingerprint = fingerprint
             .try_into()
             .map_err(|_| sqlx::Error::Decode("a stored fingerprint has the wrong length".into()))?;
+        let rejection = rejection.zip(refused_id);
         let outcome = match (self.transfer.take(), self.hold.take(), rejection) {
             (Some(row), ..) => Ok(Made::Transfer(transfer(row)?)),
             (_, Some(row), _) => Ok(Made::Hold(hold(row)?)),
-            (.., Some(rejection)) => Err(rejection_from_json(&rejection)?),
+            (.., Some((rejection, order_id))) => {
+                Err(Rejection { order_id, violations: rejection_from_json(&rejection)? })
+            }
             (None, None, None) => return Err(sqlx::Error::Decode("an idempotency key has no outcome".into())),
         };
         Ok(Some((key, Answer { fingerprint, outcome })))

@@ -35,9 +35,9 @@ pub(super) async fn verify(
     for row in rows.fetch_all(&mut *db).await? {
         proof.watch.row("decision");
         let root = kept::decode(&row.decisions).map(|(decisions, salt)| kept::root(&decisions, salt));
-        let is_sealed = batches.remove(&row.seq).is_some_and(|sealed| {
-            root.is_some_and(|root| sealed.root == root) && sealed.created_at == row.created_at
-        });
+        let is_sealed = batches
+            .remove(&row.seq)
+            .is_some_and(|sealed| root.is_some_and(|root| sealed.root == root) && sealed.created_at == row.created_at);
         if !is_sealed {
             proof.add((chain_id, row.seq), "its decisions were altered");
         }
