@@ -39,6 +39,16 @@ fn components_in_force_pass_every_check() {
     }
 }
 
+/// In instructions, so it is the same on every machine.
+#[test]
+fn what_a_call_costs_is_measured() {
+    let (risk, nudge) = (examine(&component("risk")).fuel, examine(&component("nudge")).fuel);
+    let of = |name: &str| risk[&caudal::wasm::digest_of(&component(name)).to_string()];
+    assert_eq!((risk.len(), nudge.len()), (2, 1));
+    assert!(of("risk") > of("risk-1") && of("risk-1") > 100, "{risk:?}");
+    assert_eq!(examine(&component("risk-1")).fuel, risk);
+}
+
 #[test]
 fn other_files_are_refused_by_their_format() {
     let real = component("risk");

@@ -7,9 +7,11 @@ use anyhow::Result;
 
 use crate::cli::output::print;
 use crate::gate::examination;
+use crate::models::Embedded;
 
 pub(super) fn run(may_be_unconfined: bool) -> Result<ExitCode> {
-    let report = examination::run(io::stdin(), may_be_unconfined)?;
+    let built_in = Embedded::ALL.map(|it| (it.kind, it.bytes));
+    let report = examination::run(io::stdin(), &built_in, may_be_unconfined)?;
     print(&serde_json::to_string(&report)?)?;
     Ok(ExitCode::SUCCESS)
 }

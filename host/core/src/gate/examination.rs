@@ -11,7 +11,7 @@ use crate::gate::faults::error_chain;
 use crate::gate::limits::{self, COMPONENT_BYTES_MAX};
 use crate::gate::report::CheckOutcome::{Noted, Passed};
 use crate::gate::report::{Refusal, Report};
-use crate::gate::{cases, confinement, nans, rules};
+use crate::gate::{cases, confinement, fuel, nans, rules};
 use crate::scoring::answers::{answers_of, answers_of_rules};
 use crate::scoring::{Kind, Scorer, Visitor, with_kind};
 use crate::wasm::{Compiled, Format, Identity, Runtime, TransferRules, WIT};
@@ -19,18 +19,18 @@ use crate::wasm::{Compiled, Format, Identity, Runtime, TransferRules, WIT};
 /// Imports that a refusal names.
 const IMPORTS_NAMED_MAX: usize = 5;
 
-/// Limits and confines this process, and examines the component in `input`.
+/// Limits and confines this process, and examines the component in `input`, in comparison with those that are built in.
 ///
 /// # Errors
 /// When the input cannot be read or the process cannot be limited.
-pub fn run(input: impl Read, may_be_unconfined: bool) -> Result<Report> {
+pub fn run(input: impl Read, built_in: &[(ModelKind, &[u8])], may_be_unconfined: bool) -> Result<Report> {
     limits::lower_priority();
     let mut bytes = Vec::new();
     input.take(COMPONENT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).context("cannot read the component")?;
     limits::apply(bytes.len()).context("cannot limit this process")?;
     let mut report = Report { bytes: bytes.len(), ..Report::default() };
     // The report contains any refusal.
-    let _ = confine(may_be_unconfined, &mut report).and_then(|()| examine(&bytes, &mut report));
+    let _ = confine(may_be_unconfined, &mut report).and_then(|()| examine(&bytes, built_in, &mut report));
     Ok(report)
 }
 
@@ -45,7 +45,7 @@ fn confine(may_be_unconfined: bool, report: &mut Report) -> Result<(), Refusal> 
     Ok(())
 }
 
-fn examine(bytes: &[u8], report: &mut Report) -> Result<(), Refusal> {
+fn examine(bytes: &[u8], built_in: &[(ModelKind, &[u8])], report: &mut Report) -> Result<(), Refusal> {
     if bytes.len() > COMPONENT_BYTES_MAX {
         return Err(report.refuse("size", format!("more than {COMPONENT_BYTES_MAX} bytes")));
     }
@@ -67,7 +67,8 @@ fn examine(bytes: &[u8], report: &mut Report) -> Result<(), Refusal> {
     check_imports(&compiled, report)?;
     let kind = check_world(&compiled, report)?;
     report.kind = Some(kind.as_str().to_owned());
-    if let Some(examined) = with_kind(kind, ScorerExamination { bytes, compiled: &compiled, report: &mut *report }) {
+    let examination = ScorerExamination { bytes, built_in, compiled: &compiled, report: &mut *report };
+    if let Some(examined) = with_kind(kind, examination) {
         return examined;
     }
     let rules = TransferRules::link(&compiled).map_err(|error| report.refuse("world", error_chain(error)))?;
@@ -79,6 +80,7 @@ fn examine(bytes: &[u8], report: &mut Report) -> Result<(), Refusal> {
 
 struct ScorerExamination<'a> {
     bytes: &'a [u8],
+    built_in: &'a [(ModelKind, &'a [u8])],
     compiled: &'a Compiled,
     report: &'a mut Report,
 }
@@ -87,11 +89,12 @@ impl Visitor for ScorerExamination<'_> {
     type Output = Result<(), Refusal>;
 
     fn visit<K: Kind>(self) -> Self::Output {
-        let Self { bytes, compiled, report } = self;
+        let Self { bytes, built_in, compiled, report } = self;
         let scorer = Scorer::<K>::link(compiled).map_err(|error| report.refuse("world", error_chain(error)))?;
         identify(scorer.identity(), report);
         cases::check::<K>(&scorer, report)?;
         nans::check::<K>(&scorer, bytes, report)?;
+        fuel::measure::<K>(&scorer, bytes, built_in, report)?;
         report.answers = Some(answers_of::<K>(&scorer).map_err(|fault| report.refuse("answers", fault))?);
         Ok(())
     }

@@ -13,6 +13,7 @@ pub mod confinement;
 pub mod examination;
 mod explanations;
 mod faults;
+mod fuel;
 mod invariants;
 pub mod launcher;
 pub mod limits;

@@ -1,6 +1,7 @@
 //! Whether answers depend on the sign of a NaN. Machine code that a browser makes of the same component leaves it as the
 //! processor computes it, which is negative on x86 and positive on ARM; this host makes it positive.
 
+use crate::domain::fact::manifest::Manifest;
 use crate::domain::model::PolicyClass;
 use crate::gate::faults::{Faults, error_chain};
 use crate::gate::invariants::{BATCH, random_requests};
@@ -13,6 +14,13 @@ use crate::wasm::{Runtime, ScoreError};
 /// Seeds the random requests. A dependence on NaNs does not hide from a known one.
 const SEED: u64 = 1;
 
+/// The cases of a kind and its random requests, the same in every examination.
+pub(super) fn requests<K: Kind>(manifest: Option<&Manifest>) -> Result<Vec<K::Request>, String> {
+    let mut requests: Vec<_> = read::<K>(K::CASES)?.into_iter().map(|(_, envelope)| envelope.request).collect();
+    requests.extend(random_requests::<K>(SEED, manifest).unwrap_or_default().1);
+    Ok(requests)
+}
+
 /// Compares the answers with those of an engine that leaves NaNs as they are. On ARM it computes the same ones.
 pub(super) fn check<K: Kind>(scorer: &Scorer<K>, bytes: &[u8], report: &mut Report) -> Result<(), Refusal> {
     // Others never run in browsers, and take long to compile again.
@@ -21,9 +29,8 @@ pub(super) fn check<K: Kind>(scorer: &Scorer<K>, bytes: &[u8], report: &mut Repo
     }
     let raw = Runtime::with_raw_nans().and_then(|runtime| Scorer::<K>::load(&runtime, bytes));
     let raw = raw.map_err(|error| report.refuse("nan", error_chain(error)))?;
-    let cases = read::<K>(K::CASES).map_err(|fault| report.refuse("nan", fault))?;
-    let mut requests: Vec<_> = cases.into_iter().map(|(_, envelope)| envelope.request).collect();
-    requests.extend(random_requests::<K>(SEED, scorer.identity().manifest.as_deref()).unwrap_or_default().1);
+    let requests = requests::<K>(scorer.identity().manifest.as_deref());
+    let requests = requests.map_err(|fault| report.refuse("nan", fault))?;
     let mut differ = Faults::default();
     for requests in requests.chunks(BATCH) {
         let answers = |scorer: &Scorer<K>| {

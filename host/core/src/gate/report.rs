@@ -1,5 +1,7 @@
 //! The result of an examination.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::domain::model::ModelKind;
@@ -42,6 +44,10 @@ pub struct Report {
     /// What it answers to the cases, in short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<String>,
+    /// The most that a call cost, in instructions: of it and of the built-in versions of its kind, by digest. Unknown of
+    /// components with a language runtime, which take long to compile again, and of rules.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fuel: BTreeMap<String, u64>,
     /// In order; a refusal ends the examination.
     pub checks: Vec<Check>,
 }

@@ -23,6 +23,7 @@ pub struct Compiled {
     class: PolicyClass,
     digest: Digest,
     imports: Vec<String>,
+    pub(super) counts_fuel: bool,
 }
 
 impl Runtime {
@@ -38,7 +39,7 @@ impl Runtime {
         let engine = self.engine(class);
         if let Some(component) = self.cache().and_then(|cache| cache.get(engine, class, digest)) {
             self.count_cached();
-            return Ok(Compiled { component, class, digest, imports });
+            return Ok(Compiled { component, class, digest, imports, counts_fuel: self.counts_fuel });
         }
         let component = Component::from_binary(engine, bytes).map_err(LoadError::Compile)?;
         // Includes initial memory images, even of modules that are never instantiated.
@@ -52,7 +53,7 @@ impl Runtime {
         if let Some(cache) = self.cache() {
             cache.put(&component, class, digest);
         }
-        Ok(Compiled { component, class, digest, imports })
+        Ok(Compiled { component, class, digest, imports, counts_fuel: self.counts_fuel })
     }
 }
 

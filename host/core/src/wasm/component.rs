@@ -68,10 +68,11 @@ impl<W: World> Component<W> {
         let mut world = W::new(compiled.link()?).map_err(LoadError::World)?;
         let time = limits(class).trial;
         let engine = world.pre().engine();
-        let trial = |store: &mut Store| world.pre().instantiate(store).map(drop);
+        let fuel = |store: &mut Store| if compiled.counts_fuel { store.set_fuel(u64::MAX) } else { Ok(()) };
+        let trial = |store: &mut Store| fuel(store).and_then(|()| world.pre().instantiate(store).map(drop));
         call(engine, class, time, trial).map_err(LoadError::Trial)?;
         // Types are only checked when an instance's exports are looked up.
-        let description = call(engine, class, time, |store| world.describe(store));
+        let description = call(engine, class, time, |store| fuel(store).and_then(|()| world.describe(store)));
         let mut description = description.map_err(|error| match error {
             ScoreError::Trapped(error) if !error.is::<wasmtime::Trap>() => LoadError::World(error),
             error => LoadError::Trial(error),
@@ -101,6 +102,21 @@ impl<W: Scorer> Component<W> {
     pub fn assess(&self, request: &W::Request) -> Result<W::Assessment, ScoreError> {
         let answer = self.decision(|store| self.world.assess(store, request))?;
         self.checked(answer)
+    }
+
+    /// What a request costs, in instructions, on a runtime that counts them.
+    ///
+    /// # Errors
+    /// See [`ScoreError`].
+    pub(crate) fn fuel(&self, request: &W::Request) -> Result<u64, ScoreError> {
+        let class = self.identity.class;
+        let spend = |store: &mut Store| {
+            store.set_fuel(u64::MAX)?;
+            // What it answers does not matter here.
+            let _ = self.world.assess(store, request)?;
+            Ok(u64::MAX - store.get_fuel()?)
+        };
+        call(self.world.pre().engine(), class, limits(class).batch, spend)
     }
 
     /// What weighed how much in the score of a request; `None` if the component does not say. Takes milliseconds.

@@ -18,6 +18,7 @@ pub struct Runtime {
     deny_all: Engine,
     cache: Option<Arc<Cache>>,
     counts: Arc<Counts>,
+    pub(super) counts_fuel: bool,
 }
 
 #[derive(Default)]
@@ -30,7 +31,7 @@ impl Runtime {
     /// # Errors
     /// When this machine cannot run the engines, for example for lack of address space.
     pub fn new() -> Result<Self, LoadError> {
-        Self::with_nans(true)
+        Self::with(true, false)
     }
 
     /// Leaves NaNs as the processor computes them, as browsers do.
@@ -38,14 +39,23 @@ impl Runtime {
     /// # Errors
     /// As with [`Self::new`].
     pub(crate) fn with_raw_nans() -> Result<Self, LoadError> {
-        Self::with_nans(false)
+        Self::with(false, false)
     }
 
-    fn with_nans(are_canonical: bool) -> Result<Self, LoadError> {
-        let engine = |limits| Engine::new(&config(limits, are_canonical)).map_err(LoadError::Engine);
+    /// Counts what calls cost, which slows them down.
+    ///
+    /// # Errors
+    /// As with [`Self::new`].
+    pub(crate) fn with_fuel() -> Result<Self, LoadError> {
+        Self::with(true, true)
+    }
+
+    fn with(nans_are_canonical: bool, counts_fuel: bool) -> Result<Self, LoadError> {
+        let engine = |limits| Engine::new(config(limits, nans_are_canonical).consume_fuel(counts_fuel));
+        let engine = |limits| engine(limits).map_err(LoadError::Engine);
         let (pure, deny_all) = (engine(&PURE)?, engine(&DENY_ALL)?);
         deadline::start_clock(&[&pure, &deny_all])?;
-        Ok(Self { pure, deny_all, cache: None, counts: Arc::default() })
+        Ok(Self { pure, deny_all, cache: None, counts: Arc::default(), counts_fuel })
     }
 
     /// Caches machine code in files.
