@@ -1,6 +1,7 @@
 //! What a row of the table declares: a metric, or a family of them.
 
 use std::ops::Deref;
+use std::sync::atomic::AtomicU64;
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::{Family, MetricConstructor};
@@ -16,6 +17,9 @@ pub struct Labelled<M, const N: usize> {
 
 pub(super) type Counters<const N: usize> = Labelled<Counter, N>;
 pub(super) type Gauges<const N: usize> = Labelled<Gauge, N>;
+/// A gauge of a figure that is no count.
+pub(super) type Figure = Gauge<f64, AtomicU64>;
+pub(super) type Figures<const N: usize> = Labelled<Figure, N>;
 pub(super) type Histograms<const N: usize> = Labelled<Histogram, N>;
 
 impl<M, const N: usize> Labelled<M, N>
@@ -43,6 +47,12 @@ impl MetricConstructor<Counter> for Fresh {
 impl MetricConstructor<Gauge> for Fresh {
     fn new_metric(&self) -> Gauge {
         Gauge::default()
+    }
+}
+
+impl MetricConstructor<Figure> for Fresh {
+    fn new_metric(&self) -> Figure {
+        Figure::default()
     }
 }
 
@@ -100,5 +110,6 @@ macro_rules! declared {
 declared! {
     Counter = "counter";
     Gauge = "gauge";
+    Figure = "gauge";
     Histogram = "histogram";
 }

@@ -5,7 +5,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use super::family::{Counters, Declared, Definition, Gauges, Histograms};
+use super::family::{Counters, Declared, Definition, Figures, Gauges, Histograms};
 
 /// Upper bounds in seconds of what a component takes. Our scorers take about ten microseconds, interpreters
 /// milliseconds, and the longest deadline is a quarter of a second.
@@ -87,6 +87,7 @@ table! {
     model_fallbacks: Counters<1> = "model_fallbacks" ["kind"], "Answers from the previous version because the champion failed";
     model_swaps: Counters<1> = "model_swaps" ["kind"], "Deployments that went into service on this host";
     model_deployment_failed: Gauges<1> = "model_deployment_failed" ["kind"], "1 while the deployment of a kind is not in service on this host";
+    model_drift: Figures<2> = "model_drift" ["kind", "fact"], "Population stability index of a fact, or of the score, in the last one or two days against the training data of the champion, across all hosts; 0 while unknown";
     model_canaries_withdrawn: Counters<1> = "model_canaries_withdrawn" ["kind"], "Canaries that this host withdrew";
     model_rollouts_stopped: Counters<1> = "model_rollouts_stopped" ["kind"], "Rollouts that this host stopped";
     model_upkeep_failures: Counters<1> = "model_upkeep_failures" ["task"], "Attempts to store comparisons, traffic or reports, or to look after rollouts, that failed";

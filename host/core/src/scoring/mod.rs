@@ -28,14 +28,20 @@ pub trait Visitor {
     fn visit<K: Kind>(self) -> Self::Output;
 }
 
-/// The features of a kind's requests that are monitored for drift: none of transfer rules.
+/// The score among what is monitored for drift.
+pub const SCORE: &str = "score";
+
+/// The features of a kind's requests that are monitored for drift, and the score; none of transfer rules, nor of kinds whose
+/// answers are private.
 pub fn monitored(kind: ModelKind) -> Vec<&'static str> {
     struct Monitored;
     impl Visitor for Monitored {
         type Output = Vec<&'static str>;
 
         fn visit<K: Kind>(self) -> Self::Output {
-            K::monitored()
+            let mut monitored = K::monitored();
+            monitored.extend((!monitored.is_empty()).then_some(SCORE));
+            monitored
         }
     }
     with_kind(kind, Monitored).unwrap_or_default()

@@ -28,6 +28,7 @@ use crate::db::session::within;
 use crate::domain::model::{Digest, ModelKind};
 use crate::models::deploying::built_in::register_built_in;
 use crate::models::deploying::loading::{Components, DATABASE_TIME_MAX, LoadResult, checked};
+use crate::models::deploying::references::Drift;
 use crate::models::deploying::reporter::{Reporter, leave};
 use crate::models::deploying::traffic_writer::TrafficWriter;
 use crate::models::deploying::upkeep::{Duty, Upkeep};
@@ -113,7 +114,7 @@ impl Swapper {
         let mut tasks = JoinSet::new();
         for duty in [
             Duty::Comparisons,
-            Duty::References,
+            Duty::Drift(Drift::default()),
             Duty::Traffic(TrafficWriter::default()),
             Duty::Rollouts,
             Duty::Kept,

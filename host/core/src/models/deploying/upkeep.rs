@@ -11,11 +11,12 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::clock::Clock;
 use crate::domain::model::Digest;
+use crate::models::deploying::kept;
+use crate::models::deploying::references::Drift;
 use crate::models::deploying::reporter::Reporter;
 use crate::models::deploying::rollout::Rollouts;
 use crate::models::deploying::traffic_writer::TrafficWriter;
 use crate::models::deploying::withdrawal::settle;
-use crate::models::deploying::{kept, references};
 use crate::models::serving::active::Models;
 use crate::models::serving::component::LoadedComponent;
 use crate::sealing::ChainKey;
@@ -26,8 +27,8 @@ const EVERY: Duration = Duration::from_secs(1);
 pub(super) enum Duty {
     /// Stores comparisons with challengers, and withdraws canaries that failed.
     Comparisons,
-    /// Learns which drift to look for.
-    References,
+    /// Watches the champions for drift.
+    Drift(Drift),
     /// Stores what the versions did.
     Traffic(TrafficWriter),
     Rollouts,
@@ -41,7 +42,7 @@ impl Duty {
     fn name(&self) -> &'static str {
         match self {
             Self::Comparisons => "comparisons",
-            Self::References => "references",
+            Self::Drift(_) => "drift",
             Self::Traffic(_) => "traffic",
             Self::Rollouts => "rollouts",
             Self::Kept => "kept",
@@ -88,7 +89,7 @@ impl Upkeep {
         let Self { db, key, models, clock, approval_lifetime, loaded, .. } = self;
         match duty {
             Duty::Comparisons => settle(db, key, models, clock).await,
-            Duty::References => references::follow(db, models).await,
+            Duty::Drift(drift) => drift.follow(db, models).await,
             Duty::Traffic(writer) => {
                 let loaded = loaded.borrow().clone();
                 writer.store(db, &loaded, clock.now()).await
