@@ -39,9 +39,10 @@ create table deployment (
     champion bytea not null references component,
     -- What a rollback returns to.
     previous bytea not null references component,
-    -- A canary answers a share of the users, shadows are asked after the answer and only compared.
+    -- A canary answers a share of the users, shadows are asked after the answer and only compared, as is a canary with
+    -- a share of 0.
     canary bytea references component,
-    canary_percent smallint constraint deployment_canary_percent check (canary_percent between 1 and 99),
+    canary_percent smallint constraint deployment_canary_percent check (canary_percent between 0 and 99),
     -- The share of the compared answers that may be of another class before the canary is withdrawn.
     canary_max_flip_percent smallint
         constraint deployment_canary_max_flip_percent check (canary_max_flip_percent between 1 and 100),
@@ -58,7 +59,7 @@ create table deployment (
     changed_at timestamptz not null,
     constraint deployment_canary check (num_nonnulls(canary, canary_percent, canary_max_flip_percent) in (0, 3)),
     -- Rules change for everybody at once.
-    constraint deployment_rules check (kind <> 'transfer-rules' or (canary is null and cardinality(shadows) = 0)),
+    constraint deployment_rules check (kind <> 'transfer-rules' or canary is null),
     constraint deployment_cut_offs check (
         num_nulls(medium_from, high_from) = 2
         or kind = 'risk' and num_nulls(medium_from, high_from) = 0 and 0 < medium_from and medium_from < high_from
@@ -100,12 +101,12 @@ create table rollout (
     -- Decisions of the canary that each step takes, and how long it takes at least.
     step_decisions int not null constraint rollout_step_decisions check (step_decisions > 0),
     step_seconds int not null constraint rollout_step_seconds check (step_seconds >= 0),
-    -- Of the canary's decisions; of the answers that were compared; of the champion's 95th percentile.
+    -- Of the canary's decisions; of the answers that were compared.
     max_failure_percent smallint not null
         constraint rollout_max_failure_percent check (max_failure_percent between 1 and 100),
     max_flip_percent smallint not null constraint rollout_max_flip_percent check (max_flip_percent between 1 and 100),
-    max_latency_percent smallint not null
-        constraint rollout_max_latency_percent check (max_latency_percent between 100 and 10000),
+    -- Whether a violated bound takes the canary from everybody, or waits for a person.
+    on_violation text not null constraint rollout_on_violation check (on_violation in ('withdraw', 'pause')),
     -- Whether the operator promotes the version although it was withdrawn or rolled back before.
     despite_setback boolean not null,
     reason text not null,
@@ -143,12 +144,12 @@ create table comparison (
     primary key (kind, epoch, sha256, measure, bucket)
 );
 
--- The part of these counts by which rollouts go: a few decisions of each user, as each host saw them. A host replaces its
+-- The part of these counts by which rollouts go: the first decision of each user, as each host saw it. A host replaces its
 -- own row and seals it, so that nobody without the key promotes a version.
 create table rollout_evidence (
     kind text collate "C" not null,
     epoch bigint not null,
-    -- The challenger.
+    -- The canary.
     sha256 bytea not null,
     -- A host that was restarted is another one.
     host_id uuid not null,

@@ -57,7 +57,7 @@ async fn one_customer_neither_advances_nor_stops_it(db: PgPool) {
     until(report, |it| it["challengers"][0]["failed"]["trapped"] == 150).await;
     let running = latest(&ops, "nudge").await;
     assert_eq!((&running["state"], &running["step"]), (&json!("running"), &json!(0)), "{running}");
-    assert_eq!(running["evidence"]["decisions"], 3, "{running}");
+    assert_eq!(running["evidence"]["decisions"], 1, "{running}");
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -71,6 +71,7 @@ mod risk_context;
 mod roles;
 mod rollback;
 mod rollout;
+mod rollout_start;
 mod rollouts;
 mod rules;
 mod schedules;

@@ -143,7 +143,7 @@ async fn shadows_are_compared_but_never_answer(db: PgPool) {
     }
     let time = report["features"].as_array().unwrap().iter().find(|it| it["feature"] == "time_on_screen_seconds");
     assert_eq!((&time.unwrap()["psi"], &time.unwrap()["observed"]), (&Value::Null, &json!(72)));
-    // A failed shadow gets no more requests; answers continue.
+    // Whatever a shadow does, answers continue.
     assert_eq!(version_in(&app.ai().post("/ai/nudge", on_screen("trap")).await), champion);
 }
 
@@ -173,10 +173,9 @@ async fn a_canary_that_traps_is_withdrawn_and_the_champion_answers(db: PgPool) {
         (&Value::Null, &json!(champion), &json!("automatic"))
     );
     let reason = now["reason"].as_str().unwrap();
-    assert!(
-        reason.starts_with("canary withdrawn: it failed for about 3 of 3 users, most recently because the model"),
-        "{reason}"
-    );
+    // What the host saw at once, and what all hosts saw a second later, tell the same.
+    let told = ["it failed for about 3 of 3 users, most recently because the model", "3 of 3 decisions failed"];
+    assert!(told.iter().any(|it| reason.starts_with(&format!("canary withdrawn: {it}"))), "{reason}");
     let report = report(&ops, "nudge", epoch, |it| it["challengers"][0]["withdrawn"] == reason).await;
     let failures = report["challengers"][0]["failed"].as_object().unwrap().values().filter_map(Value::as_i64);
     assert_eq!(failures.sum::<i64>(), 3, "it gets no request after the third: {report:#}");
@@ -204,7 +203,7 @@ async fn a_canary_that_disagrees_too_often_is_withdrawn(db: PgPool) {
     )
     .await;
     let reason = now["reason"].as_str().unwrap();
-    assert!(reason.contains("answers that one host had compared were in another class, more than 10%"), "{reason}");
+    assert!(reason.contains("compared answers are in another class") && reason.ends_with("more than 10%"), "{reason}");
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
@@ -256,17 +255,17 @@ async fn a_canarys_share_has_one_bound(db: PgPool) {
     let _follower = app.follow().await;
     let ops = app.operator(Some("models:admin"));
     let (second, first) = (version(&ops, "risk-2").await, version(&ops, "risk-1").await);
-    for percent in [json!(0), json!(100), json!(101), json!(1000), json!(null)] {
+    for percent in [json!(-1), json!(100), json!(101), json!(1000), json!(null)] {
         let canary = json!({"version": first, "percent": percent});
         let change = json!({"champion": second, "canary": canary, "reason": "x"});
         let refused = ops.with("if-match", "\"0\"").put("/admin/models/risk/deployment", change).await;
         refused.assert_problem(422, "validation-failed", Some("canary.percent"));
-        assert_eq!(refused.json()["errors"][0]["detail"], "must be from 1 to 99", "{percent}");
+        assert_eq!(refused.json()["errors"][0]["detail"], "must be from 0 to 99", "{percent}");
     }
     let document: Value = app.ai().get("/openapi.json").await.json();
     for schema in ["Canary", "CanaryRequest"] {
         let percent = &document["components"]["schemas"][schema]["properties"]["percent"];
-        assert_eq!((&percent["minimum"], &percent["maximum"]), (&json!(1), &json!(99)), "{schema}: {percent}");
+        assert_eq!((&percent["minimum"], &percent["maximum"]), (&json!(0), &json!(99)), "{schema}: {percent}");
     }
 }
 
@@ -280,7 +279,6 @@ async fn invalid_deployments_are_refused_by_field(db: PgPool) {
     let before = app.rows().await;
     let canary = |version: &str, percent: Value| json!({"version": version, "percent": percent});
     for (change, field) in [
-        (json!({"canary": canary(&first, json!(0))}), "canary.percent"),
         (json!({"canary": canary(&first, json!(100))}), "canary.percent"),
         (json!({"canary": canary(&first, json!(1.5))}), "canary.percent"),
         (json!({"canary": {"version": first}}), "canary.percent"),
@@ -304,7 +302,7 @@ async fn invalid_deployments_are_refused_by_field(db: PgPool) {
     }
     let rules = version(&ops, "transfer-rules-1").await;
     for (change, field) in
-        [(json!({"canary": canary(&rules, json!(10))}), "canary"), (json!({"shadows": [rules]}), "shadows")]
+        [(json!({"canary": canary(&rules, json!(10))}), "canary"), (json!({"shadows": [first]}), "shadows")]
     {
         let body = with(json!({"champion": rules, "reason": "x"}), &change);
         let refused = ops.with("if-match", "\"0\"").put("/admin/models/transfer-rules/deployment", body).await;

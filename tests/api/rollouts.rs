@@ -35,7 +35,7 @@ pub(crate) async fn with_canary(db: &PgPool) -> (TestApp, Client, String) {
 /// Bounds that a hundred decisions can keep or violate, whatever else the machine does.
 pub(crate) fn asked(canary: &str) -> Value {
     json!({"canary": canary, "steps": [40, 80, 100], "step_decisions": 80, "step_seconds": 0, "max_failure_percent": 10,
-        "max_flip_percent": 10, "max_latency_percent": 10_000, "reason": "better recall"})
+        "max_flip_percent": 10, "reason": "better recall"})
 }
 
 pub(crate) async fn start(ops: &Client, kind: &str, body: Value) -> Answer {
@@ -64,7 +64,7 @@ pub(crate) async fn ask(app: &TestApp, screen: &Value, users: u32) {
     }
 }
 
-async fn order(ops: &Client, order: &str) -> Answer {
+pub(crate) async fn order(ops: &Client, order: &str) -> Answer {
     ops.post(&format!("{NUDGE}/{order}"), json!({"reason": "a test"})).await
 }
 
@@ -93,7 +93,6 @@ async fn it_advances_to_everybody_and_each_step_is_made_once_by_one_of_two_hosts
     for (epoch, step) in [(1, 0), (2, 1)] {
         for app in [&one, &two] {
             serves(app, ModelKind::Nudge, epoch, 1).await;
-            // Enough that a few slow answers on a busy machine leave no doubt about the others.
             ask(app, &on_screen("home"), 400).await;
         }
         reaches(&ops, "nudge", |it| it["step"] == step + 1).await;
@@ -140,7 +139,7 @@ async fn it_holds_without_evidence_and_goes_on_after_a_restart(db: PgPool) {
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
-async fn it_stops_on_failures_that_no_host_alone_would_act_on(db: PgPool) {
+async fn it_stops_on_failures_that_are_too_few_for_a_host_to_act_on(db: PgPool) {
     let (one, ops, canary) = with_canary(&db).await;
     let two = TestApp::new(db).await;
     let _followers = (one.follow().await, two.follow().await);
@@ -159,7 +158,9 @@ async fn it_stops_on_failures_that_no_host_alone_would_act_on(db: PgPool) {
         }
     }
     let stopped = reaches(&ops, "nudge", |it| it["state"] == "stopped").await;
-    assert!(stopped["detail"].as_str().unwrap().contains("4 of 4 decisions failed"), "{stopped}");
+    // Of both hosts, or of the first before the other was asked.
+    let detail = stopped["detail"].as_str().unwrap();
+    assert!(["2 of 2", "3 of 3", "4 of 4"].iter().any(|it| detail.starts_with(it)), "{stopped}");
     let now = deployment(&ops, "nudge").await;
     assert_eq!((&now["champion"], &now["canary"]), (&json!(built_in_version()), &Value::Null));
     assert_eq!((&now["setbacks"][0]["version"], &now["setbacks"][0]["cause"]), (&json!(canary), &json!("withdrawn")));
@@ -271,7 +272,7 @@ async fn what_is_no_rollout_is_refused_and_changes_nothing(db: PgPool) {
         (json!({"steps": [5, 25]}), "steps"),
         (json!({"steps": [100]}), "steps"),
         (json!({"steps": [25, 5, 100]}), "steps"),
-        (json!({"steps": [0, 100]}), "steps"),
+        (json!({"steps": [0, 0, 100]}), "steps"),
         (json!({"steps": [5, 101]}), "steps"),
         (json!({"steps": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 100]}), "steps"),
         (json!({"steps": "5,100"}), "steps"),
@@ -281,7 +282,8 @@ async fn what_is_no_rollout_is_refused_and_changes_nothing(db: PgPool) {
         (json!({"step_seconds": 2_592_001}), "step_seconds"),
         (json!({"max_failure_percent": 0}), "max_failure_percent"),
         (json!({"max_flip_percent": 101}), "max_flip_percent"),
-        (json!({"max_latency_percent": 99}), "max_latency_percent"),
+        (json!({"max_fuel_percent": 0}), "max_fuel_percent"),
+        (json!({"on_violation": "stop"}), "on_violation"),
         (json!({"canary": built_in_version()}), "canary"),
         (json!({"canary": "nudge-9.0.0+00000000"}), "canary"),
         (json!({"despite_setback": "nudge-9.0.0+00000000"}), "despite_setback"),
@@ -320,8 +322,8 @@ async fn at_its_last_step(db: PgPool) -> (TestApp, Follower, String) {
     assert_eq!((&started["started_by"], &started["changed_by"]), (&json!("ops"), &json!("ops, approved by eva")));
     serves(&app, ModelKind::Risk, 1, 1).await;
     ask_risk_of_nobody(&app, &ops).await;
-    for user in 0..60 {
-        ask_risk(&app, user, 3).await;
+    for user in 0..180 {
+        ask_risk(&app, user, 1).await;
     }
     reaches(&ops, "risk", |it| it["state"] == "waiting").await;
     (app, follower, canary)

@@ -3,12 +3,50 @@
 use std::time::{Duration, Instant};
 
 use caudal::domain::model::{ModelKind, ModelVersion};
-use serde_json::json;
+use serde_json::{Value, json};
 use sqlx::PgPool;
 
+use crate::admin::{serving, version};
 use crate::harness::{PAYEE_CLABE, TestApp, fixture, refused};
 use crate::rollback::roll_back;
+use crate::rollout::until;
 use crate::swap::{digest_of, register};
+
+/// Registers rules that trap on 6.66 and allow everything else.
+async fn register_hostile(db: &PgPool) -> String {
+    let bytes = fixture("hostile-rules.wasm");
+    register(db, ModelKind::TransferRules, "6.6.6", &bytes).await;
+    ModelVersion::new(ModelKind::TransferRules, "6.6.6", digest_of(&bytes)).to_string()
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn shadows_of_rules_decide_nothing_and_are_compared(db: PgPool) {
+    let app = TestApp::new(db.clone()).await;
+    let _follower = app.follow().await;
+    let (ana, ops) = (app.user("ana"), app.operator(Some("rules:admin")));
+    let (account, payee) = ana.account_and_payee().await;
+    let hostile = register_hostile(&db).await;
+    let champion = version(&ops, "transfer-rules-1").await;
+    let path = "/admin/models/transfer-rules/deployment";
+    let canary = json!({"champion": champion, "canary": {"version": hostile, "percent": 0}, "reason": "no"});
+    refused(&app, ops.with("if-match", "\"0\"").put(path, canary), 422, "validation-failed", Some("canary")).await;
+    let change = json!({"champion": champion, "shadows": [hostile], "reason": "would they refuse less?"});
+    let deployed = ops.with("if-match", "\"0\"").put(path, change).await.assert_status(200).json();
+    assert_eq!(deployed["shadows"], json!([hostile]));
+    serving(&ops, "transfer-rules", 1, &champion).await;
+    for amount in ["1.00", "6.66", "2.00"] {
+        ana.transfer(&account, &payee, amount).await.assert_status(200);
+    }
+    // They would have allowed it, and do not decide.
+    ana.transfer(&account, &payee, "20000").await.assert_problem(400, "insufficient-funds", Some("amount"));
+    assert_eq!(ana.balance().await, "9990.34");
+    let report = async || ops.get("/admin/models/transfer-rules/report").await.assert_status(200).json();
+    let seen = until(report, |it| it["observed"] == 4 && it["challengers"][0]["compared"] == 3).await;
+    let shadow = &seen["challengers"][0];
+    assert_eq!((&shadow["version"], &shadow["role"]), (&json!(hostile), &json!("shadow")));
+    assert_eq!((&shadow["classes"], &shadow["flips"]), (&json!(["accepted", "rejected"]), &json!([[2, 0], [1, 0]])));
+    assert_eq!((&shadow["failed"]["trapped"], &shadow["score_psi"]), (&json!(1), &Value::Null));
+}
 
 async fn wait_for(app: &TestApp, version: &str) {
     let start = Instant::now();
@@ -18,11 +56,9 @@ async fn wait_for(app: &TestApp, version: &str) {
     }
 }
 
-/// Deploys rules that trap on 6.66 and allow everything else.
+/// Deploys such rules.
 pub(crate) async fn deploy_hostile(app: &TestApp, db: &PgPool) {
-    let bytes = fixture("hostile-rules.wasm");
-    register(db, ModelKind::TransferRules, "6.6.6", &bytes).await;
-    let hostile = ModelVersion::new(ModelKind::TransferRules, "6.6.6", digest_of(&bytes)).to_string();
+    let hostile = register_hostile(db).await;
     let ops = app.operator(Some("rules:admin"));
     let change = json!({"champion": hostile, "reason": "a test"});
     let path = "/admin/models/transfer-rules/deployment";

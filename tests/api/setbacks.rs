@@ -64,10 +64,8 @@ async fn a_withdrawn_version_is_promoted_only_by_name(db: PgPool) {
         (&setback["version"], &setback["cause"], &setback["epoch"]),
         (&json!(canary), &json!("withdrawn"), &json!(2))
     );
-    assert!(
-        setback["reason"].as_str().unwrap().starts_with("canary withdrawn: it failed for about 3 of 3 users"),
-        "{setback}"
-    );
+    let reason = setback["reason"].as_str().unwrap();
+    assert!(reason.starts_with("canary withdrawn: ") && reason.contains("3 of 3"), "{setback}");
     // Another try with some users needs no more words than the first.
     informed(&ops).await.put(DEPLOYMENT, change).await.assert_status(200);
     let promoted = confirmed(&app, json!({"champion": canary, "reason": "we know"}), "despite_setback", &canary).await;

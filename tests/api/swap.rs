@@ -41,9 +41,20 @@ pub(crate) async fn deploy(db: &PgPool, kind: ModelKind, champion: Digest, seen_
 
 /// Registers bytes as a version of a kind.
 pub(crate) async fn register(db: &PgPool, kind: ModelKind, version: &str, bytes: &[u8]) -> (Digest, Registered) {
+    register_with(db, kind, version, bytes, json!({})).await
+}
+
+/// Registers a component with what the gate reported.
+pub(crate) async fn register_with(
+    db: &PgPool,
+    kind: ModelKind,
+    version: &str,
+    bytes: &[u8],
+    report: Value,
+) -> (Digest, Registered) {
     let digest = digest_of(bytes);
     let model_version = ModelVersion::new(kind, version, digest);
-    let (report, answers, by) = (Some(json!({})), "none", "ops");
+    let (report, answers, by) = (Some(report), "none", "ops");
     let (class, model_version, signature) = (PolicyClass::Pure, &model_version, None);
     let new = NewComponent { digest, kind, version, model_version, class, bytes, report, answers, signature, by };
     // Nothing is recorded before a host came.

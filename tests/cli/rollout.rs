@@ -28,7 +28,7 @@ fn a_rollout_is_started_listed_paused_resumed_and_aborted() {
             .contains("there has been no rollout of risk yet")
     );
     assert!(data.no_rollout(&service, &["start", "risk-1", "--steps", "25,5,100", "--reason", "x"]).contains("steps"));
-    assert!(data.no_rollout(&service, &["start", "risk-1", "--steps", "0,100", "--reason", "x"]).contains("--steps"));
+    assert!(data.no_rollout(&service, &["start", "risk-1", "--steps", "101", "--reason", "x"]).contains("--steps"));
     assert!(data.no_rollout(&service, &["start", "risk-1", "--reason", " "]).contains("not be blank"));
 
     let start = ["start", "risk-1", "--steps", "10,50,100", "--step-time", "1h", "--reason", "better recall"];

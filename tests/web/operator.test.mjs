@@ -144,10 +144,13 @@ step("the counts say what they count", async () => {
 step("a canary that fails is withdrawn, and is promoted only by somebody who says that they know", async () => {
   await ask("trap", 40);
   await ops.shows(/withdrawn, change 3/, "#versions");
-  await ops.shows(/canary withdrawn: it failed for about \d+ of \d+ users/, "#report");
+  await ops.shows(/canary withdrawn: (it failed for about )?\d+ of \d+ (users|decisions)/, "#report");
   await ops.change("promote", pushed);
   await ops.shows(/This version was withdrawn as a canary/, "dialog .notice");
-  await ops.shows(/Change 3, by automatic.*it failed for about \d+ of \d+ users/, "dialog .notice");
+  await ops.shows(
+    /Change 3, by automatic.*canary withdrawn: (it failed for about )?\d+ of \d+ (users|decisions)/,
+    "dialog .notice",
+  );
   await ops.shows(/Compared\s+\d+ of \d+ requests, as a canary under change 2/, "dialog .evidence");
   await ops.shows(/Failed\s+3/, "dialog .evidence");
   await ops.shows(/checks passed, \d+ noted/, "dialog .evidence");

@@ -17,18 +17,19 @@ const fill = (ops, name, value) =>
 export async function rollOut({ ops, pushed, deployed, served, ask }) {
   await ops.change("rollout", pushed);
   await ops.shows(/This version was rolled back/, "dialog .notice");
-  await ops.shows(/of 5%, then of 25% of users, then of everyone/, "dialog");
+  await ops.shows(/is compared on every[\s\S]*of 5%, then of 25% of users, then of everyone/, "dialog");
   // The wrong way: shares that shrink, and no word that the warning was read.
   const fields = { "steps-1": "60", "steps-2": "30", step_decisions: "80", minutes: "0" };
-  const bounds = { max_failure_percent: "10", max_flip_percent: "10", max_latency_percent: "10000" };
-  for (const [name, value] of Object.entries({ ...fields, ...bounds })) await fill(ops, name, value);
+  const bounds = { max_failure_percent: "10", max_flip_percent: "10" };
   // Steps are added up to the service's limit, and removed. The dialog's own buttons may lie above a place to click.
   const press = (selector) => ops.page.$eval(`dialog .shares ${selector}`, (it) => it.click());
+  await press("li:nth-child(1) button");
+  for (const [name, value] of Object.entries({ ...fields, ...bounds })) await fill(ops, name, value);
   for (let shares = 3; shares <= 9; shares += 1) await press("+ button");
   assert.equal(await ops.page.$eval("dialog .shares + button", (it) => it.checkVisibility()), false);
   await ops.shows(/Step 10\s*100%, everyone/, "dialog");
   await ops.page.click("dialog button.main");
-  await ops.shows(/Enter a whole number from 1 to 99 for each step/, "dialog");
+  await ops.shows(/Enter a whole number from 0 to 99 for each step/, "dialog");
   assert.equal(await ops.page.evaluate(() => document.activeElement.id), "change-steps-3");
   for (let shares = 9; shares >= 4; shares -= 1) await press(`li:nth-child(${shares}) button`);
   await ops.page.type("#change-steps-3", "95");
@@ -78,6 +79,7 @@ export async function stopAndAbort({ ops, champion, pushed, deployed, served, as
   await ops.shows(/Rolled back/, "#notice");
   await ops.change("rollout", pushed);
   await ops.page.click("#change-despite_setback");
+  await ops.page.$eval("dialog .shares li:nth-child(1) button", (it) => it.click());
   for (const [step, share] of ["60", "90"].entries()) await fill(ops, `steps-${step + 1}`, share);
   await ops.confirm("it will fail");
   await ops.shows(/The rollout has begun/, "#notice");

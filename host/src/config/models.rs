@@ -8,6 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::evaluate::Evaluate;
 use super::token::{Admin, recorded};
 use crate::domain::model::ModelKind;
+use crate::domain::rollout::OnViolation;
 
 /// Whose decisions are kept.
 const KEPT: &[ModelKind] = &[ModelKind::Risk, ModelKind::TransferRules];
@@ -350,7 +351,7 @@ pub enum Rollout {
         #[command(flatten)]
         admin: Admin,
     },
-    /// Pause a rollout at its current step. A violated bound still stops it
+    /// Pause a rollout at its current step. A violated bound still withdraws its canary
     Pause(RolloutOrder),
     /// Resume a paused rollout
     Resume(RolloutOrder),
@@ -360,15 +361,16 @@ pub enum Rollout {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A step ends when the canary has decided often enough for long enough, and the 95% intervals of its \
-                        failures, flips and latency are within the bounds. If one certainly violates its bound, the canary is \
-                        withdrawn from all users.\n\nWhere a new risk champion requires two operators, the last step waits for an approval."
+    after_help = "A step ends when the canary has decided often enough for long enough, and its failures and flips are \
+                        certainly below their bounds. If one certainly violates its bound, the canary is withdrawn from all \
+                        users. Only the first decision of each user counts.\n\nWhere a new risk champion requires two operators, the last step waits for an approval."
 )]
 pub struct StartRollout {
     /// The version, as `list` and `push` print it, for example risk-2.0.0+9f2c41aa, or any unambiguous prefix
     pub version: String,
-    /// Percentages of users, ascending to 100 [default: 5,25,100]
-    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=100))]
+    /// Percentages of users, ascending to 100. With 0 the canary is compared on all requests and answers nobody
+    /// [default: 0,5,25,100]
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u8).range(..=100))]
     pub steps: Vec<u8>,
     /// Minimum decisions by the canary at each step [default: 500]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
@@ -379,13 +381,16 @@ pub struct StartRollout {
     /// Percentage of the canary's decisions that may fail [default: 1]
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=100))]
     pub max_failure_percent: Option<u8>,
-    /// Percentage of compared answers that may differ in class [default: 10]
+    /// Percentage of compared answers that may differ in class; of a risk, half as many may be in a lower one, and a
+    /// quarter go from high to low [default: 10]
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=100))]
     pub max_flip_percent: Option<u8>,
-    /// Highest 95th percentile of the canary's times, as a percentage of the champion's; always passes below a
-    /// millisecond [default: 200]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(100..=10_000))]
-    pub max_latency_percent: Option<u32>,
+    /// What a call may cost, in instructions, as a percentage of what it costs the champion [default: 1000]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    pub max_fuel_percent: Option<u32>,
+    /// What a violated bound does [default: withdraw]
+    #[arg(long, value_parser = PossibleValuesParser::new(OnViolation::TEXTS))]
+    pub on_violation: Option<String>,
     /// End the running canary without asking
     #[arg(long)]
     pub end_canary: bool,

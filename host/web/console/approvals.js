@@ -79,13 +79,14 @@ export function describe({ action }) {
   }
   if (rollout) {
     const setback = rollout.despiteSetback ? ", although it was withdrawn or rolled back" : "";
-    const bounds = `failed ${percent(rollout.maxFailurePercent)}, changed class ${percent(rollout.maxFlipPercent)}, p95 time ${percent(rollout.maxLatencyPercent)} of the champion’s`;
+    const bounds = `failed ${percent(rollout.maxFailurePercent)}, changed class ${percent(rollout.maxFlipPercent)}, cost ${percent(rollout.maxFuelPercent)} of the champion’s`;
     return {
       what: `Roll ${rollout.canary} out for ${nameOf(kind)} to ${list(rollout.steps.map(percent))} of users${setback}`,
       facts: [
         champion,
         fact("Each step", `${rollout.stepDecisions} decisions and ${duration(rollout.stepSeconds)} at least`),
         fact("At most", bounds),
+        rollout.onViolation === "pause" && fact("Beyond that", "It pauses, and the canary keeps its share"),
       ],
     };
   }

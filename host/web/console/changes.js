@@ -71,12 +71,12 @@ const isProven = (now, version, { past, report }) =>
 
 /** @param {Deployment} now @param {string} version @param {Seen} seen @returns {Change} */
 function promote(now, version, seen, keeps = true) {
-  const { request, hasChallengers } = kindOf(now.kind);
+  const { request, hasCanaries } = kindOf(now.kind);
   const rest = others(now, version);
-  const kept = keeps && hasChallengers && rest.shadows.length < SHADOWS_MAX ? now.champion : null;
+  const kept = keeps && hasCanaries && rest.shadows.length < SHADOWS_MAX ? now.champion : null;
   const setback = setbackOf(version, now);
-  const isUnproven = hasChallengers && !isProven(now, version, seen);
-  const scope = rest.canary ? ", except those of the canary’s users" : hasChallengers ? "" : ", for all users at once";
+  const isUnproven = hasCanaries && !isProven(now, version, seen);
+  const scope = rest.canary ? ", except those of the canary’s users" : hasCanaries ? "" : ", for all users at once";
   return {
     title: "Promote to champion",
     verb: "Promote",
@@ -90,11 +90,11 @@ function promote(now, version, seen, keeps = true) {
         : undefined,
     effects: () =>
       sentences(
-        `${version} will ${hasChallengers ? "answer" : "decide"} every ${request} ${ON_EVERY_HOST}${scope}.`,
-        !hasChallengers &&
+        `${version} will ${hasCanaries ? "answer" : "decide"} every ${request} ${ON_EVERY_HOST}${scope}.`,
+        !hasCanaries &&
           "If it fails, transfers are refused until you roll back or replace it: older rules do not take over automatically.",
         now.champion &&
-          (hasChallengers
+          (hasCanaries
             ? `${now.champion} stays warm: it answers whenever ${version} fails, and a rollback returns to it.`
             : `${now.champion} stays warm, and a rollback returns to it.`),
         now.canary?.version === version && `${version} is no longer the canary: it answers everyone.`,
@@ -115,7 +115,7 @@ function promote(now, version, seen, keeps = true) {
 
 /** Returns to the champion before, and promotes no challenger. @param {Deployment} now @param {string} _ @param {Seen} seen @returns {Change} */
 function rollBack(now, _, { past }) {
-  const { request, hasChallengers } = kindOf(now.kind);
+  const { request, hasCanaries } = kindOf(now.kind);
   const { champion, rollback_to: target } = now;
   const removed = now.shadows.filter((it) => it !== target);
   const isOnlyTrial = target === champion;
@@ -132,7 +132,7 @@ function rollBack(now, _, { past }) {
       sentences(
         isOnlyTrial
           ? `${champion} goes on answering everyone${hasOther(now, past) ? "" : ", because no other version served before it"}.`
-          : `${target} will ${hasChallengers ? "answer" : "decide"} every ${request} ${ON_EVERY_HOST}.`,
+          : `${target} will ${hasCanaries ? "answer" : "decide"} every ${request} ${ON_EVERY_HOST}.`,
         !isOnlyTrial && `${champion} stays warm, but does not answer if ${target} fails.`,
         !isOnlyTrial && now.canary && `To end only the canary, and keep ${champion}, stop the canary instead.`,
         now.canary && `The canary ${now.canary.version} ends: it answers nobody and is not promoted.`,
@@ -199,7 +199,7 @@ function stopCanary(now) {
 
 /** @param {Deployment} now @param {string} version @returns {Change} */
 function addShadow(now, version) {
-  const { request } = kindOf(now.kind);
+  const { request, hasCanaries } = kindOf(now.kind);
   const rest = others(now, version);
   return {
     title: "Add a shadow",
@@ -207,7 +207,7 @@ function addShadow(now, version) {
     fields: [],
     effects: () =>
       sentences(
-        `${version} will score every ${request} too, after it has been answered. Its answers are only compared, never used.`,
+        `${version} will ${hasCanaries ? "score" : "decide"} every ${request} too, after it has been answered. Its answers are only compared, never used.`,
         "Under load, some comparisons are dropped and counted; answers never wait for them.",
         now.canary?.version === version && `${version} is no longer the canary: ${now.champion} answers everyone.`,
       ),

@@ -112,7 +112,7 @@ function drawHostsNow() {
 function draw() {
   if (!isSignedIn()) return;
   const kind = shownKind();
-  const { name, summary, hasChallengers } = kindOf(kind);
+  const { name, summary, hasCanaries } = kindOf(kind);
   const focused = document.activeElement;
   const part = focused?.closest(".part");
 
@@ -125,7 +125,7 @@ function draw() {
   update(at("kind-summary"), summary);
   at("customers-part").hidden = !looksUpCustomers();
   for (const place of ["kinds", "models"]) at(place).hidden = !readsModels();
-  for (const place of ["report-part", "rollout-part"]) at(place).hidden = !hasChallengers;
+  at("rollout-part").hidden = !hasCanaries;
   const isOperator = mayChange(kind);
   update(at("push-place"), isOperator && h("button", { type: "button", "data-push": kind }, "Push a component"));
   const now = known.deployments.get(kind);
@@ -135,12 +135,9 @@ function draw() {
     drawHostsNow();
     drawChoice(known.versions.get(kind)?.versions.map((it) => it.model_version) ?? []);
     update(at("versions"), drawVersions(known.versions.get(kind)?.versions ?? [], now, isOperator));
-    update(at("rollout"), hasChallengers && drawRollout(known.rollouts.get(kind), isOperator));
+    update(at("rollout"), hasCanaries && drawRollout(known.rollouts.get(kind), isOperator));
     const report = known.reports.get(kind);
-    update(
-      at("report"),
-      hasChallengers && drawReport(kind, now.epoch, report, at("report").clientWidth, history?.data ?? []),
-    );
+    update(at("report"), drawReport(kind, now.epoch, report, at("report").clientWidth, history?.data ?? []));
     const shown = history?.failure
       ? h("div.notice.bad", drawFailure(history.failure))
       : drawHistory(history?.data ?? [], known.rollouts.get(kind)?.data ?? []);

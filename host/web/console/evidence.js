@@ -76,7 +76,7 @@ function gate(report) {
  * @param {string} name @param {Deployment} now @param {Deployment[]} history @param {Loaded<Report> | undefined} part
  */
 export function drawEvidence(name, now, history, part) {
-  const { hasChallengers } = kindOf(now.kind);
+  const { hasCanaries } = kindOf(now.kind);
   const report = part?.data;
   const compared = report?.challengers.find((it) => it.version === name);
   const examined = h("div", "Loading the gate’s report…");
@@ -93,7 +93,7 @@ export function drawEvidence(name, now, history, part) {
       fact("Answers now", traffic(name, now)),
       fact("Champion", service(name, now, history)),
       compared && report && comparison(compared, report, now, history),
-      hasChallengers &&
+      hasCanaries &&
         !compared &&
         name !== now.champion &&
         fact("Compared", h("strong", sentence(uncompared(name, now, history)))),

@@ -19,7 +19,7 @@ export const KINDS = [
     request: "risk request",
     score: "Risk score",
     scope: "models:admin",
-    hasChallengers: true,
+    hasCanaries: true,
   },
   {
     kind: "nudge",
@@ -28,7 +28,7 @@ export const KINDS = [
     request: "nudge request",
     score: "Difficulty score",
     scope: "models:admin",
-    hasChallengers: true,
+    hasCanaries: true,
   },
   {
     kind: "accessibility",
@@ -37,7 +37,7 @@ export const KINDS = [
     request: "accessibility request",
     score: "Confidence of the recommendation",
     scope: "models:admin",
-    hasChallengers: true,
+    hasCanaries: true,
   },
   {
     kind: "transfer-rules",
@@ -46,7 +46,7 @@ export const KINDS = [
     request: "transfer",
     score: null,
     scope: "rules:admin",
-    hasChallengers: false,
+    hasCanaries: false,
   },
 ];
 

@@ -43,7 +43,7 @@ async function signatureIn(file) {
  * @param {string} kind @param {() => void} onRegistered
  */
 export function openPush(kind, onRegistered) {
-  const { name, hasChallengers } = kindOf(kind);
+  const { name, hasCanaries } = kindOf(kind);
   let isSending = false;
   let isRegistered = false;
 
@@ -73,7 +73,7 @@ export function openPush(kind, onRegistered) {
       "The gate examines the component in a restricted process: its imports, its answers to known cases and their time. If it passes every check, it is registered. ",
       h(
         "strong",
-        hasChallengers
+        hasCanaries
           ? "It serves no traffic until it is promoted or made a canary."
           : "It decides nothing until it is promoted.",
       ),

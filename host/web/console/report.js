@@ -117,7 +117,7 @@ function drawCompared(it, observed) {
   return fact("Compared", count(it.compared), note(`of ${count(observed)} observed${whose}`));
 }
 
-/** @param {Challenger} it @param {Report} report @param {Deployment[]} past @param {string} score @param {ReturnType<typeof roomIn>} room @param {number} at */
+/** @param {Challenger} it @param {Report} report @param {Deployment[]} past @param {string | null} score null if there are none @param {ReturnType<typeof roomIn>} room @param {number} at */
 function drawChallenger(it, report, past, score, room, at) {
   const isCanary = it.role === "canary";
   const isFormer = it === formerIn(report, past);
@@ -145,7 +145,7 @@ function drawChallenger(it, report, past, score, room, at) {
         it.flip ? interval(it.flip) : share(it.flip_share),
         note("with the 95% confidence interval"),
       ),
-      fact("Score drift", psi(it.score_psi), note(`PSI, ${drift(it.score_psi)}`)),
+      score && fact("Score drift", psi(it.score_psi), note(`PSI, ${drift(it.score_psi)}`)),
     ),
     it.compared > 0 &&
       h(
@@ -154,10 +154,10 @@ function drawChallenger(it, report, past, score, room, at) {
         h(
           "div.figures",
           drawFlips(it, names),
-          drawDifference(it.difference ?? {}, names, isFormer),
+          score && drawDifference(it.difference ?? {}, names, isFormer),
           drawLatency(it.latency_us ?? {}),
         ),
-        it.scores && drawScores(it.scores, { id: `scores-${at}`, width: room.plot, rem: room.rem, score }),
+        score && it.scores && drawScores(it.scores, { id: `scores-${at}`, width: room.plot, rem: room.rem, score }),
       ),
   );
 }
@@ -211,7 +211,8 @@ export function drawReport(kind, epoch, part, width, past) {
   if (part?.failure?.code === "nothing-deployed") return h("p", NO_CHALLENGERS);
   if (part?.failure) return h("div.notice.bad", drawFailure(part.failure));
   if (!part?.data) return h("p", "Loading…");
-  const { score } = kindOf(kind);
+  const { score, hasCanaries } = kindOf(kind);
+  const scored = hasCanaries ? (score ?? "Score") : null;
   const report = part.data;
   const room = roomIn(width);
   if (report.challengers.length === 0) return [h("p", NO_CHALLENGERS), drawFeatures(report.features)];
@@ -228,7 +229,7 @@ export function drawReport(kind, epoch, part, width, past) {
       ".",
       dropped,
     ),
-    report.challengers.map((it, at) => drawChallenger(it, report, past, score ?? "Score", room, at)),
+    report.challengers.map((it, at) => drawChallenger(it, report, past, scored, room, at)),
     drawFeatures(report.features),
   ];
 }

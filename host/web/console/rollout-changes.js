@@ -9,16 +9,16 @@ const FIELDS = [
   {
     name: "steps",
     label: "Shares of users",
-    hint: "Percent, each larger than the one before. Up to ten steps; the last one is everyone.",
-    min: 1,
+    hint: "Percent, each larger than the one before; at 0 it is compared on all requests and answers nobody. Up to ten steps; the last one is everyone.",
+    min: 0,
     max: 99,
-    value: "5,25",
+    value: "0,5,25",
     isSteps: true,
   },
   {
     name: "step_decisions",
     label: "Decisions per step",
-    hint: "Minimum decisions by the canary before the next step.",
+    hint: "Minimum decisions by the canary before the next step, one of each user.",
     min: 1,
     max: 10_000_000,
     value: 500,
@@ -44,18 +44,10 @@ const FIELDS = [
   {
     name: "max_flip_percent",
     label: "Max changed class",
-    hint: "Percent of compared answers that may differ in class from the champion’s.",
+    hint: "Percent of compared answers that may differ in class from the champion’s. Of a risk, half as many may be in a lower class, and a quarter go from high to low.",
     min: 1,
     max: 100,
     value: 10,
-  },
-  {
-    name: "max_latency_percent",
-    label: "Max p95 time",
-    hint: "Percent of the champion’s p95. Always passes below 1 ms.",
-    min: 100,
-    max: 10_000,
-    value: 200,
   },
 ];
 
@@ -81,10 +73,16 @@ export function startRollout(now, version, seen) {
     inSpite: setback && `Roll ${version} out to everyone anyway`,
     effects: ({ steps, max_flip_percent: limit }) => [
       ...warning(seen, version, limit),
+      ...(steps?.[0] === 0
+        ? [`At first, ${version} is compared on every ${request}, after it has been answered.`]
+        : []),
       `${version} will answer the ${request}s of ${
-        steps ? steps.map(percent).join(", then of ") : "some"
+        steps
+          ?.filter((/** @type {number} */ it) => it > 0)
+          .map(percent)
+          .join(", then of ") || "some"
       } of users, then of everyone. It then becomes the champion with no further confirmation.`,
-      "Each step ends only after enough decisions and time, and once the 95% confidence intervals are within the bounds.",
+      "Each step ends only after enough decisions and time, and once failures and flips are certainly below the bounds.",
       `If a bound is violated, ${version} is withdrawn from all users, and ${now.champion} answers everyone.`,
       ...(now.kind === "risk" ? ["Where two operators are required, the last step waits for an approval."] : []),
       ...(running ? [`${running} is no longer the canary and serves no traffic.`] : []),
@@ -99,7 +97,8 @@ export function startRollout(now, version, seen) {
         ...(running && { ends_canary: running }),
         ...(setback && { despite_setback: version }),
       }),
-    done: ({ steps }) => `The rollout has begun: ${version} answers ${percent(steps[0])} of users.`,
+    done: ({ steps }) =>
+      `The rollout has begun: ${version} ${steps[0] === 0 ? "is compared" : `answers ${percent(steps[0])} of users`}.`,
   };
 }
 
@@ -113,7 +112,7 @@ export function pauseRollout(now, version) {
     keepsDeployment: true,
     effects: () => [
       `${version} stays at ${percent(share)} of users until you resume.`,
-      "If a bound is violated in the meantime, the rollout still stops.",
+      "If a bound is violated in the meantime, the canary is still withdrawn, unless the rollout only pauses.",
     ],
     send: (_, reason) => api.orderRollout(now.kind, "pause", reason),
     done: () => `The rollout is paused at ${percent(share)} of users.`,

@@ -49,9 +49,13 @@ function drawOpen(it, mayChange) {
     seen &&
       h(
         "dl.facts",
-        fact("Decisions at this step", count(seen.decisions), note(`of ${count(it.step_decisions)}, without /ai/risk`)),
+        fact("Decisions at this step", count(seen.decisions), note(`of ${count(it.step_decisions)}, one of each user`)),
         fact("Failed", interval(seen.failures), note(`at most ${percent(it.max_failure_percent)}`)),
         fact("Changed class", interval(seen.flips), note(`at most ${percent(it.max_flip_percent)}`)),
+        it.kind === "risk" && [
+          fact("To a lower class", interval(seen.lowered), note(`at most ${percent(it.max_flip_percent / 2)}`)),
+          fact("From high to low", interval(seen.high_to_low), note(`at most ${percent(it.max_flip_percent / 4)}`)),
+        ],
         fact("At this step", ["since ", when(it.step_at)], note(`at least ${duration(it.step_seconds)}`)),
       ),
     it.state === "running" &&

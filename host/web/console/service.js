@@ -79,11 +79,11 @@ function lastChange(now) {
 
 /** @param {Deployment} now @param {boolean} mayChange @param {Deployment[]} past newest first */
 export function drawService(now, mayChange, past) {
-  const { hasChallengers, scope, request } = kindOf(now.kind);
+  const { hasCanaries, scope, request } = kindOf(now.kind);
   /** @param {Child[]} buttons */
   const act = (...buttons) => (mayChange ? buttons : []);
   const some = now.canary?.percent;
-  const serves = hasChallengers
+  const serves = hasCanaries
     ? `Answers ${some ? `${percent(100 - some)} of users` : "everyone"}.`
     : `Decides every ${request}.`;
   // A rollback is urgent, so challengers do not push it down.
@@ -101,7 +101,7 @@ export function drawService(now, mayChange, past) {
     const fallback = now.fallback ? `Answers if ${now.champion} fails, and a rollback` : "Warm; a rollback";
     const meaning =
       target === now.previous
-        ? `${hasChallengers ? fallback : "Warm; a rollback"} returns to it.`
+        ? `${hasCanaries ? fallback : "Warm; a rollback"} returns to it.`
         : `A rollback returns to it, not to ${now.previous}, which is on trial.`;
     // During a canary the service removes nothing.
     const later = now.canary ? ", or until the canary ends if that is later" : "";
@@ -122,7 +122,7 @@ export function drawService(now, mayChange, past) {
       slot(
         "canary",
         name,
-        `Answers ${percent(some)} of users.${until}`,
+        `${some ? `Answers ${percent(some)} of users.` : "Compared on all requests; it answers nobody."}${until}`,
         act(
           changeButton("promote", "Promote", name),
           changeButton("canary", "Change canary", name),
@@ -146,7 +146,7 @@ export function drawService(now, mayChange, past) {
   return [
     lastChange(now),
     !mayChange && h("p.notice", "This token is read-only. Changes require the scope ", h("code", scope), "."),
-    hasChallengers && traffic(some),
+    hasCanaries && traffic(some),
     h("ul.slots", slots),
   ];
 }

@@ -58,9 +58,8 @@ export async function refreshKind(kind) {
   if (known.histories.get(kind)?.epoch !== known.versions.get(kind)?.epoch) {
     loading.push(loadPart(known.histories, kind, api.history));
   }
-  if (kindOf(kind).hasChallengers) {
-    loading.push(loadPart(known.reports, kind, api.report), loadPart(known.rollouts, kind, api.rollouts));
-  }
+  loading.push(loadPart(known.reports, kind, api.report));
+  if (kindOf(kind).hasCanaries) loading.push(loadPart(known.rollouts, kind, api.rollouts));
   await Promise.all(loading);
 }
 

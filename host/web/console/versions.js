@@ -24,9 +24,10 @@ function buttonsFor(name, now, mayChange) {
   );
   if (!mayChange || roles.includes("champion")) return [details];
   const buttons = [details, changeButton("promote", "Promote", name)];
-  if (!kindOf(now.kind).hasChallengers) return buttons;
-  buttons.push(changeButton("rollout", "Roll out", name));
-  if (!roles.includes("canary")) buttons.push(changeButton("canary", "Start canary", name));
+  if (kindOf(now.kind).hasCanaries) {
+    buttons.push(changeButton("rollout", "Roll out", name));
+    if (!roles.includes("canary")) buttons.push(changeButton("canary", "Start canary", name));
+  }
   if (!roles.includes("shadow") && now.shadows.length < SHADOWS_MAX) {
     buttons.push(changeButton("add-shadow", "Add shadow", name));
   }
@@ -59,7 +60,7 @@ export function drawVersions(versions, now, mayChange) {
       [h("div.acts", buttonsFor(it.model_version, now, mayChange)), null],
     ];
   });
-  const isFull = kindOf(now.kind).hasChallengers && now.shadows.length >= SHADOWS_MAX;
+  const isFull = now.shadows.length >= SHADOWS_MAX;
   return [
     table({
       label: "Versions",

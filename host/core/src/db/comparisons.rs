@@ -1,4 +1,4 @@
-//! What each host says of challengers, for rollouts to go by.
+//! What each host says of canaries, for rollouts to go by.
 
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -9,7 +9,7 @@ use crate::domain::model::{Digest, ModelKind};
 use crate::sealing::ChainKey;
 use crate::sealing::digest::{self, Hash};
 
-/// What one host saw of a challenger since the deployment began, for rollouts to go by.
+/// What one host saw of a canary since the deployment began, for rollouts to go by.
 #[derive(Debug)]
 pub(crate) struct Testimony {
     pub(crate) kind: ModelKind,
@@ -77,12 +77,12 @@ pub(crate) async fn testify(db: &mut PgConnection, key: &ChainKey, it: &Testimon
     .map(drop)
 }
 
-/// What all hosts saw of a challenger, without what somebody wrote who has no key.
+/// What each host saw of a canary, without what somebody wrote who has no key.
 pub async fn evidence(
     db: &mut PgConnection,
     key: &ChainKey,
     (kind, epoch, digest): (ModelKind, i64, Digest),
-) -> Result<Vec<Count<i64>>, sqlx::Error> {
+) -> Result<Vec<Vec<Count<i64>>>, sqlx::Error> {
     let rows = sqlx::query_as!(
         TestimonyRow,
         r#"
@@ -93,15 +93,15 @@ pub async fn evidence(
         epoch,
         &digest.0[..],
     );
-    let mut counts = Vec::new();
+    let mut hosts = Vec::new();
     for row in rows.fetch_all(db).await? {
         if row.is_authentic(key) {
-            counts.extend(row.read()?);
+            hosts.push(row.read()?);
         } else {
             tracing::error!(%kind, epoch, host = %row.host_id, "evidence for a rollout was forged: run `caudal verify`");
         }
     }
-    Ok(counts)
+    Ok(hosts)
 }
 
 /// Testimony that no host wrote, for a verification.

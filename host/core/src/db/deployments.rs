@@ -22,7 +22,7 @@ pub const AUTOMATIC: &str = "automatic";
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Canary<V = Digest> {
     pub version: V,
-    /// Percentage of users, 1 to 99.
+    /// Percentage of users, 0 to 99; with 0 it is compared as a shadow is, and watched as a canary.
     pub percent: u8,
     /// Percentage of compared answers that may differ in class from the champion's, 1 to 100.
     pub max_flip_percent: u8,

@@ -10,7 +10,7 @@ use super::records::{self, Change, Subject};
 use super::unknown_text;
 use crate::domain::approval::Person;
 use crate::domain::model::ModelKind;
-use crate::domain::rollout::{Bounds, Rollout, RolloutState};
+use crate::domain::rollout::{Bounds, OnViolation, Rollout, RolloutState};
 use crate::sealing::ChainKey;
 
 /// A row of `rollout`, in the order of its columns.
@@ -23,7 +23,7 @@ struct RolloutRow {
     step_seconds: i32,
     max_failure_percent: i16,
     max_flip_percent: i16,
-    max_latency_percent: i16,
+    on_violation: String,
     despite_setback: bool,
     reason: String,
     started_by: String,
@@ -54,8 +54,9 @@ impl RolloutRow {
                 seconds: count(self.step_seconds),
                 max_failure_percent: percent(self.max_failure_percent),
                 max_flip_percent: percent(self.max_flip_percent),
-                max_latency_percent: u16::try_from(self.max_latency_percent).unwrap_or_default(),
             },
+            on_violation: OnViolation::parse(&self.on_violation)
+                .ok_or_else(|| unknown_text("rollout.on_violation", &self.on_violation))?,
             despite_setback: self.despite_setback,
             reason: self.reason,
             started_by: Person { name: self.started_by, issuer: self.started_issuer, is_machine: false },
@@ -148,7 +149,7 @@ pub(crate) async fn insert(db: &mut PgConnection, it: &Rollout) -> Result<bool, 
         int(it.bounds.seconds),
         i16::from(it.bounds.max_failure_percent),
         i16::from(it.bounds.max_flip_percent),
-        smallint(it.bounds.max_latency_percent),
+        it.on_violation.as_str(),
         it.despite_setback,
         it.reason,
         it.started_by.name,

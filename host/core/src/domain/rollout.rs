@@ -12,14 +12,31 @@ pub const WHOLE: u8 = 100;
 /// Enough to double a share from 1 % to 100 %, with room.
 pub const STEPS_MAX: usize = 10;
 
-/// The steps of a rollout if the operator names none.
-pub const DEFAULT_STEPS: [u8; 3] = [5, 25, WHOLE];
+/// The steps of a rollout if the operator names none. The first shows on all requests, at nobody's risk, what a share
+/// would show on a few.
+pub const DEFAULT_STEPS: [u8; 4] = [0, 5, 25, WHOLE];
+
+/// Of the flips that are allowed, how many may be into a lower class: a fraud that is missed costs more than a warning.
+pub const LOWERED_SHARE: f64 = 0.5;
+
+/// And how many from the highest class into the lowest.
+pub const HIGH_TO_LOW_SHARE: f64 = 0.25;
+
+super::text_enum! {
+    /// What a violated bound does.
+    OnViolation {
+        /// The canary answers nobody any more.
+        Withdraw = "withdraw",
+        /// It stays at its share, until a person has looked.
+        Pause = "pause",
+    }
+}
 
 super::text_enum! {
     RolloutState {
         /// It advances when its evidence allows it.
         Running = "running",
-        /// It stays at its step, and is still stopped when a bound is violated.
+        /// It stays at its step, and is still withdrawn when a bound is violated, unless that only pauses it.
         Paused = "paused",
         /// Its promotion waits for a second operator.
         Waiting = "waiting",
@@ -44,27 +61,23 @@ impl RolloutState {
 /// What every step takes, and what stops the rollout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Decisions of the canary.
+    /// Decisions of the canary, one of each user.
     pub decisions: u32,
     pub seconds: u32,
     /// Of the canary's decisions.
     pub max_failure_percent: u8,
-    /// Of the compared answers.
+    /// Of the compared answers; where classes have an order, fewer of some: see [`LOWERED_SHARE`].
     pub max_flip_percent: u8,
-    /// The canary's 95th percentile as a percentage of the champion's.
-    pub max_latency_percent: u16,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
         Self {
-            // With none of them failed, a failure rate of 1 % is excluded.
+            // About as many as exclude a failure rate of 1 %, if none of them failed.
             decisions: 500,
             seconds: 600,
             max_failure_percent: 1,
             max_flip_percent: 10,
-            // Times are known to within 20 %.
-            max_latency_percent: 200,
         }
     }
 }
@@ -74,9 +87,10 @@ pub struct Rollout {
     pub rollout_id: Uuid,
     pub kind: ModelKind,
     pub canary: Digest,
-    /// Percentages of users, ascending to 100.
+    /// Percentages of users, ascending to 100. With 0, the canary is compared on all requests and answers nobody.
     pub steps: Vec<u8>,
     pub bounds: Bounds,
+    pub on_violation: OnViolation,
     /// Whether the operator promotes the version although it was withdrawn or rolled back before.
     pub despite_setback: bool,
     pub reason: String,
@@ -120,8 +134,8 @@ pub fn check_steps(steps: &[u8]) -> Result<(), &'static str> {
     if !(2..=STEPS_MAX).contains(&steps.len()) {
         return Err("must have 2 to 10 percentages");
     }
-    if !steps.is_sorted_by(|one, next| one < next) || steps.first() == Some(&0) {
-        return Err("must be percentages above 0, each larger than the one before");
+    if !steps.is_sorted_by(|one, next| one < next) {
+        return Err("must be percentages, each larger than the one before");
     }
     if steps.last() != Some(&WHOLE) {
         return Err("must end with 100, which makes the canary the champion");
@@ -137,10 +151,11 @@ mod tests {
     fn steps_ascend_to_everybody() {
         assert_eq!(check_steps(&DEFAULT_STEPS), Ok(()));
         assert_eq!(check_steps(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 100]), Ok(()));
+        assert_eq!(check_steps(&[0, 100]), Ok(()));
         for steps in [
             &[][..],
             &[100],
-            &[0, 100],
+            &[0, 0, 100],
             &[5, 5, 100],
             &[25, 5, 100],
             &[5, 25],

@@ -17,7 +17,7 @@ impl Random {
     }
 
     /// A number below `end`. The bias is negligible for a small `end`.
-    pub(super) fn below(&mut self, end: u32) -> u32 {
+    pub(crate) fn below(&mut self, end: u32) -> u32 {
         u32::try_from(self.next() % u64::from(end)).unwrap_or_default()
     }
 

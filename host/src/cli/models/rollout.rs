@@ -38,7 +38,8 @@ async fn start(api: &AdminApi, arguments: &StartRollout) -> Result<ExitCode> {
         "step_seconds": arguments.step_time.map(|it| it.as_secs()),
         "max_failure_percent": arguments.max_failure_percent,
         "max_flip_percent": arguments.max_flip_percent,
-        "max_latency_percent": arguments.max_latency_percent,
+        "max_fuel_percent": arguments.max_fuel_percent,
+        "on_violation": arguments.on_violation,
     });
     present.confirm_end(&[Some(version)], arguments.end_canary, &mut wanted)?;
     present.confirm_setback(version, arguments.despite_setback, &mut wanted)?;

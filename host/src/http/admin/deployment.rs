@@ -106,8 +106,8 @@ record! {
     /// A version that answers some users.
     pub(crate) struct CanaryJson as "Canary" {
         pub(crate) version: Option<String> { nullable: true, example: VERSION_EXAMPLE },
-        /// Percentage of users.
-        pub(crate) percent: u8 { at_least: 1.0, at_most: CANARY_PERCENT_MAX as f64, example: "10" },
+        /// Percentage of users; with 0 it is compared on all requests and answers nobody.
+        pub(crate) percent: u8 { at_least: 0.0, at_most: CANARY_PERCENT_MAX as f64, example: "10" },
         /// Percentage of answers in another class than the champion's above which it is withdrawn.
         pub(crate) max_flip_percent: u8 { at_least: 1.0, at_most: 100.0, example: "10" },
     }
@@ -198,8 +198,8 @@ pub(crate) async fn put_deployment(
     }
     let canary = asked.canary.map(|it| Canary {
         version: it.version,
-        // A canary with 0 percent is rejected below.
-        percent: it.percent.unwrap_or(0),
+        // Without a percentage it is rejected below.
+        percent: it.percent.unwrap_or(u8::MAX),
         max_flip_percent: it.max_flip_percent.unwrap_or(MAX_FLIP_PERCENT),
     });
     let versions = Versions {
@@ -300,8 +300,8 @@ request! {
         /// Percentage of answers in another class than the champion's above which the canary is withdrawn;
         /// 10 by default.
         max_flip_percent: Option<u8> { at_least: 1.0, at_most: 100.0, example: "10" },
-        /// Percentage of users.
-        percent: Option<u8> { at_least: 1.0, at_most: CANARY_PERCENT_MAX as f64, example: "10" },
+        /// Percentage of users; with 0 it is compared on all requests and answers nobody.
+        percent: Option<u8> { at_least: 0.0, at_most: CANARY_PERCENT_MAX as f64, example: "10" },
         /// Its `model_version`.
         version: String { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
     }

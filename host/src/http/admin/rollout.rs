@@ -13,7 +13,7 @@ use crate::auth::reader::Reader;
 use crate::db::components::{self, Component, name_of};
 use crate::db::{comparisons, rollouts};
 use crate::domain::model::ModelKind;
-use crate::domain::rollout::{Bounds, Rollout, RolloutState};
+use crate::domain::rollout::{Bounds, OnViolation, Rollout, RolloutState};
 use crate::http::admin::versions::{VERSION_EXAMPLE, kind_of};
 use crate::http::error::Error;
 use crate::http::extract::{AssistBody, Unpaged};
@@ -44,8 +44,8 @@ answer! {
         state: RolloutState { example: "\"running\"" },
         /// Why it is in this state.
         detail: String { example: "\"a holiday\"" },
-        /// Percentages of users.
-        steps: Vec<u8> { example: "[5, 25, 100]" },
+        /// Percentages of users; with 0 it is compared on all requests and answers nobody.
+        steps: Vec<u8> { example: "[0, 5, 25, 100]" },
         /// Index of the present or last step.
         step: usize { example: "0" },
         /// Since when.
@@ -56,7 +56,8 @@ answer! {
         step_seconds: u32 { example: "600" },
         max_failure_percent: u8 { example: "1" },
         max_flip_percent: u8 { example: "10" },
-        max_latency_percent: u32 { example: "200" },
+        /// What a violated bound does.
+        on_violation: OnViolation { example: "\"withdraw\"" },
         reason: String { example: "\"better recall\"" },
         started_by: String { example: "\"ops\"" },
         started_at: OffsetDateTime { example: INSTANT_EXAMPLE },
@@ -72,11 +73,15 @@ answer! {
 answer! {
     /// What all hosts saw of a canary at one step.
     pub(crate) struct EvidenceJson as "RolloutEvidence" {
+        /// On the first request of each user, on each host.
         decisions: i64 { example: "512" },
         /// Of its decisions.
         failures: Share,
         /// Answers in another class, of those compared with the champion's.
         flips: Share,
+        /// Of these, risks in a lower class, and those that went from high to low.
+        lowered: Share,
+        high_to_low: Share,
         /// What keeps it from the next step; null if nothing does.
         waits_for: Option<String> { nullable: true, example: "\"312 of 500 decisions\"" },
     }
@@ -113,15 +118,23 @@ pub(super) async fn to_json(
     (it, registered): (&Rollout, &[Component]),
     now: OffsetDateTime,
 ) -> Result<RolloutJson, Error> {
-    let Bounds { decisions, seconds, max_failure_percent, max_flip_percent, max_latency_percent } = it.bounds;
+    let Bounds { decisions, seconds, max_failure_percent, max_flip_percent } = it.bounds;
     let evidence = if it.state.is_open() {
-        let seen = Evidence::of(&comparisons::evidence(db, key, (it.kind, it.epoch, it.canary)).await?, it.canary);
+        let hosts = comparisons::evidence(db, key, (it.kind, it.epoch, it.canary)).await?;
+        let seen = Evidence::of(it.kind, &hosts, it.canary);
         let waits_for = match seen.judge(&it.bounds, (now - it.step_at).whole_seconds()) {
             Judgment::Ready => None,
             Judgment::Waits(why) | Judgment::Violated(why) => Some(why),
         };
-        let (failures, flips) = (Share::of(seen.failed, seen.decisions()), Share::of(seen.flipped, seen.compared));
-        Some(EvidenceJson { decisions: seen.decisions(), failures, flips, waits_for })
+        let share = |(count, of)| Share::of(count, of);
+        Some(EvidenceJson {
+            decisions: seen.decisions(),
+            failures: share(seen.failures()),
+            flips: share(seen.flips()),
+            lowered: share(seen.lowered()),
+            high_to_low: share(seen.high_to_low()),
+            waits_for,
+        })
     } else {
         None
     };
@@ -139,7 +152,7 @@ pub(super) async fn to_json(
         step_seconds: seconds,
         max_failure_percent,
         max_flip_percent,
-        max_latency_percent: max_latency_percent.into(),
+        on_violation: it.on_violation,
         reason: it.reason.clone(),
         started_by: it.started_by.name.clone(),
         started_at: it.started_at,

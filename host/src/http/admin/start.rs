@@ -1,5 +1,7 @@
 //! Starts a rollout, for which one operator or two are asked.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -10,10 +12,13 @@ use crate::app::App;
 use crate::audit::{self, Event};
 use crate::auth::Operator;
 use crate::db::approvals::{Action, Start};
-use crate::db::rollouts;
+use crate::db::{components, rollouts};
 use crate::domain::approval::Person;
-use crate::domain::model::ModelKind;
-use crate::domain::rollout::{Bounds, DEFAULT_STEPS, Rollout, RolloutState, STEPS_MAX, WHOLE, check_steps};
+use crate::domain::model::{Digest, ModelKind, PolicyClass};
+use crate::domain::rollout::{
+    Bounds, DEFAULT_STEPS, OnViolation, Rollout, RolloutState, STEPS_MAX, WHOLE, check_steps,
+};
+use crate::gate::report::Report;
 use crate::http::admin::action::propose;
 use crate::http::admin::confirmation;
 use crate::http::admin::deployment::etag;
@@ -32,11 +37,15 @@ use crate::schema::{Shape, request};
 const DECISIONS_MAX: u32 = 10_000_000;
 const SECONDS_MAX: u32 = 30 * 24 * 3_600;
 
-/// Largest bound of the latency: a hundred times the champion's.
-const LATENCY_PERCENT_MAX: u32 = 10_000;
+/// What a call of the canary may cost, in instructions, as a percentage of what it costs the champion: ten times, by which
+/// requests take microseconds longer.
+const FUEL_PERCENT: u32 = 1_000;
+
+/// Largest such bound: more than any model costs within its deadline.
+const FUEL_PERCENT_MAX: u32 = 100_000_000;
 
 /// One percentage of users.
-const STEP: Shape = Shape::Integer { at_least: Some(1), at_most: Some(WHOLE as i64) };
+const STEP: Shape = Shape::Integer { at_least: Some(0), at_most: Some(WHOLE as i64) };
 
 request! {
     /// A canary whose share of the users grows by itself.
@@ -49,18 +58,21 @@ request! {
         ends_canary: Option<String> { chars_max: VERSION_CHARS_MAX, example: "\"risk-1.0.0+5c11e2d0\"" },
         /// Percentage of its decisions that may fail; 1 by default.
         max_failure_percent: Option<u8> { at_least: 1.0, at_most: 100.0, example: "1" },
-        /// Percentage of answers in another class than the champion's; 10 by default.
+        /// Percentage of answers in another class than the champion's; 10 by default. Of a risk, half as many may be in a
+        /// lower class, and a quarter go from high to low.
         max_flip_percent: Option<u8> { at_least: 1.0, at_most: 100.0, example: "10" },
-        /// The 95th percentile of its times as a percentage of the champion's; 200 by default. Times below a
-        /// millisecond always pass.
-        max_latency_percent: Option<u32> { at_least: 100.0, at_most: LATENCY_PERCENT_MAX as f64, example: "200" },
+        /// What a call of it may cost, in instructions, as a percentage of what it costs the champion; 1000 by default.
+        max_fuel_percent: Option<u32> { at_least: 1.0, at_most: FUEL_PERCENT_MAX as f64, example: "1000" },
+        /// Whether a violated bound takes it from all users, as it does by default, or pauses the rollout.
+        on_violation: Option<OnViolation> { example: "\"withdraw\"" },
         reason: String { chars_max: REASON_CHARS_MAX, example: "\"better recall\"" },
         /// Decisions of the canary that each step takes at least; 500 by default.
         step_decisions: Option<u32> { at_least: 1.0, at_most: DECISIONS_MAX as f64, example: "500" },
         /// Seconds that each step takes at least; 600 by default.
         step_seconds: Option<u32> { at_least: 0.0, at_most: SECONDS_MAX as f64, example: "600" },
-        /// Percentages of users, ascending to 100, which makes it the champion; 5, 25 and 100 by default.
-        steps: Option<Vec<u8>> { length_max: STEPS_MAX, items: &STEP, example: "[5, 25, 100]" },
+        /// Percentages of users, ascending to 100, which makes it the champion; with 0 it is compared on all requests and
+        /// answers nobody. 0, 5, 25 and 100 by default.
+        steps: Option<Vec<u8>> { length_max: STEPS_MAX, items: &STEP, example: "[0, 5, 25, 100]" },
     }
 }
 
@@ -99,9 +111,8 @@ pub(crate) async fn start_rollout(
         step_seconds: asked.step_seconds.unwrap_or(default.seconds),
         max_failure_percent: asked.max_failure_percent.unwrap_or(default.max_failure_percent),
         max_flip_percent: asked.max_flip_percent.unwrap_or(default.max_flip_percent),
-        max_latency_percent: asked
-            .max_latency_percent
-            .map_or(default.max_latency_percent, |percent| u16::try_from(percent).unwrap_or(u16::MAX)),
+        max_fuel_percent: asked.max_fuel_percent.unwrap_or(FUEL_PERCENT),
+        on_violation: asked.on_violation.unwrap_or(OnViolation::Withdraw).as_str().to_owned(),
         despite_setback: asked.despite_setback,
         ends_canary: asked.ends_canary,
     };
@@ -161,8 +172,8 @@ async fn plan(
             seconds: start.step_seconds,
             max_failure_percent: start.max_failure_percent,
             max_flip_percent: start.max_flip_percent,
-            max_latency_percent: start.max_latency_percent,
         },
+        on_violation: OnViolation::parse(&start.on_violation).unwrap_or(OnViolation::Withdraw),
         despite_setback: start.despite_setback.is_some(),
         detail: reason.to_owned(),
         reason: reason.to_owned(),
@@ -179,6 +190,7 @@ async fn plan(
     let next = rollout::first_step(&rollout, deployed);
     catalog::check(&next).map_err(|(field, detail)| unprocessable(own_field(field), "not-allowed", detail))?;
     require_signatures(&mut *db, &app.settings.model_keys, [canary]).await?;
+    check_fuel(&mut *db, catalog, canary, start.max_fuel_percent).await?;
     if is_open(&mut *db, deployed.kind).await? {
         return Err(Error::RolloutOpen);
     }
@@ -186,6 +198,30 @@ async fn plan(
     let named = (start.ends_canary.as_deref(), start.despite_setback.as_deref());
     confirmation::check(catalog, &next, Some(canary), named)?;
     Ok(rollout)
+}
+
+/// Refuses a canary that costs too much, as the gate measured it and the champion. Of a version that this program was built
+/// with, another one's examination has the figure; between two of them there is none, and they cost about the same.
+async fn check_fuel(db: &mut PgConnection, catalog: &Catalog, canary: Digest, percent: u32) -> Result<(), Error> {
+    let champion = catalog.deployed.champion;
+    let mut measured = BTreeMap::new();
+    for version in [champion, canary] {
+        let report = components::report_of(&mut *db, version).await?;
+        let report = report.and_then(|it| serde_json::from_value::<Report>(it).ok());
+        measured.extend(report.unwrap_or_default().fuel);
+    }
+    let of = |version: Digest| measured.get(&version.to_string()).copied();
+    let class = catalog.registered.iter().find(|it| it.digest == canary).map(|it| it.class);
+    let detail = match (of(canary), of(champion)) {
+        (Some(is), Some(was)) if u128::from(is) * 100 > u128::from(was) * u128::from(percent) => {
+            format!("costs {is} instructions a call, more than {percent}% of the champion's {was}")
+        }
+        (None, Some(_)) if class == Some(PolicyClass::DenyAll) => {
+            "has a language runtime, whose cost is not measured: deploy it by hand".to_owned()
+        }
+        _ => return Ok(()),
+    };
+    Err(unprocessable("canary", "not-allowed", &detail))
 }
 
 /// Starts it once it is approved. Repeating it changes nothing.

@@ -94,7 +94,9 @@ pub struct Start {
     pub step_seconds: u32,
     pub max_failure_percent: u8,
     pub max_flip_percent: u8,
-    pub max_latency_percent: u16,
+    pub max_fuel_percent: u32,
+    /// `withdraw` or `pause`.
+    pub on_violation: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub despite_setback: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

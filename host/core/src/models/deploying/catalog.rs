@@ -127,17 +127,16 @@ pub fn check(next: &Deployment) -> Result<(), (&'static str, &'static str)> {
         return Err(("cut_offs", "must be left out: only risk has levels"));
     }
     cut_offs.check()?;
-    if kind == ModelKind::TransferRules && (canary.is_some() || !shadows.is_empty()) {
-        let field = if canary.is_some() { "canary" } else { "shadows" };
-        return Err((field, "must be left out: transfer rules change for all users at once"));
+    if kind == ModelKind::TransferRules && canary.is_some() {
+        return Err(("canary", "must be left out: transfer rules change for all users at once, and may have shadows"));
     }
     if shadows.len() > SHADOWS_MAX {
         return Err(("shadows", "has more than four versions"));
     }
     let mut all = vec![champion];
     if let Some(canary) = canary {
-        if !(1..=CANARY_PERCENT_MAX).contains(&canary.percent) {
-            return Err(("canary.percent", "must be from 1 to 99"));
+        if canary.percent > CANARY_PERCENT_MAX {
+            return Err(("canary.percent", "must be from 0 to 99"));
         }
         if !(1..=100).contains(&canary.max_flip_percent) {
             return Err(("canary.max_flip_percent", "must be from 1 to 100"));

@@ -3,8 +3,8 @@
 //! Every host looks after every open rollout. A change locks the row and replaces the deployment that its host saw,
 //! both in one transaction, so one host makes it, and a host that dies leaves nothing half done.
 //!
-//! A violated bound takes the canary from all users, as a withdrawal does: held at its share, it would go on giving
-//! them worse answers until somebody looks.
+//! A violated bound takes the canary from all users: held at its share, it would go on giving them worse answers until
+//! somebody looks, which an operator may prefer. Canaries whose share an operator set keep the same bounds.
 
 use std::time::Duration;
 
@@ -20,11 +20,13 @@ use crate::db::session::{checked_time, within};
 use crate::db::{comparisons, rollouts};
 use crate::domain::approval::{Person, State};
 use crate::domain::model::{Digest, ModelKind};
-use crate::domain::rollout::{Rollout, RolloutState, WHOLE};
+use crate::domain::rollout::{Bounds, OnViolation, Rollout, RolloutState, WHOLE};
 use crate::metrics::Metrics;
 use crate::models::deploying::catalog::{present, shadows_after, with_champion};
 use crate::models::deploying::loading::DATABASE_TIME_MAX;
+use crate::models::deploying::withdrawal::withdraw_canary;
 use crate::models::observing::evidence::{Evidence, Judgment};
+use crate::models::serving::registry::FailedCanary;
 use crate::sealing::ChainKey;
 
 /// Stored as the operator who lets a canary grow.
@@ -182,7 +184,16 @@ pub(super) struct Rollouts<'a> {
 impl Rollouts<'_> {
     pub(super) async fn settle(&self, pool: &PgPool) -> Result<(), sqlx::Error> {
         let db = pool.acquire().await?;
-        let open = within(db, DATABASE_TIME_MAX, async |db| rollouts::open(db).await).await?;
+        let read = async |db: &mut PgConnection| {
+            Ok((rollouts::open(db).await?, deployments::recorded_deployments(db, self.key).await?))
+        };
+        let (open, deployed) = within(db, DATABASE_TIME_MAX, read).await?;
+        for (deployment, _) in deployed.iter().filter(|(it, is_recorded)| *is_recorded && it.canary.is_some()) {
+            if open.iter().all(|it| it.kind != deployment.kind) {
+                let db = pool.acquire().await?;
+                within(db, DATABASE_TIME_MAX, async |db| self.watch(db, deployment).await).await?;
+            }
+        }
         for rollout in open {
             let db = pool.acquire().await?;
             let done = within(db, DATABASE_TIME_MAX, async |db| self.settle_one(db, &rollout).await).await;
@@ -199,16 +210,49 @@ impl Rollouts<'_> {
         if deployed.epoch != epoch {
             return self.end(db, rollout).await;
         }
-        let evidence = Evidence::of(&comparisons::evidence(db, self.key, (kind, epoch, canary)).await?, canary);
+        let evidence = self.evidence(db, (kind, epoch, canary)).await?;
         let seconds = (checked_time(db, self.clock).await? - rollout.step_at).whole_seconds();
         match evidence.judge(bounds, seconds) {
-            Judgment::Violated(why) => self.stop(db, rollout, &deployed, &why).await,
+            Judgment::Violated(why) if rollout.on_violation == OnViolation::Withdraw => {
+                self.stop(db, rollout, &deployed, &why).await
+            }
+            Judgment::Violated(why) if rollout.state != RolloutState::Paused => self.pause(db, rollout, why).await,
             Judgment::Ready if rollout.state == RolloutState::Running => {
                 self.advance(db, rollout, &deployed, &evidence).await
             }
             _ if rollout.state == RolloutState::Waiting => self.follow_approval(db, rollout).await,
             _ => Ok(()),
         }
+    }
+
+    async fn evidence(
+        &self,
+        db: &mut PgConnection,
+        (kind, epoch, canary): (ModelKind, i64, Digest),
+    ) -> Result<Evidence, sqlx::Error> {
+        let hosts = comparisons::evidence(db, self.key, (kind, epoch, canary)).await?;
+        Ok(Evidence::of(kind, &hosts, canary))
+    }
+
+    /// Withdraws a canary whose share an operator set, if it violates a bound.
+    async fn watch(&self, db: &mut PgConnection, deployed: &Deployment) -> Result<(), sqlx::Error> {
+        let Some(canary) = deployed.canary else { return Ok(()) };
+        let Deployment { kind, epoch, .. } = *deployed;
+        let bounds = Bounds { max_flip_percent: canary.max_flip_percent, ..Bounds::default() };
+        let Judgment::Violated(reason) = self.evidence(db, (kind, epoch, canary.version)).await?.judge(&bounds, 0)
+        else {
+            return Ok(());
+        };
+        withdraw_canary(db, self.key, &FailedCanary { kind, epoch, reason }, (self.metrics, self.clock)).await
+    }
+
+    /// Leaves the canary at its share, until an operator aborts or resumes.
+    async fn pause(&self, db: &mut PgConnection, rollout: &Rollout, why: String) -> Result<(), sqlx::Error> {
+        let after = rollout.with_state(RolloutState::Paused, why, ROLLOUT, self.clock.now());
+        if commit(db, self.key, (rollout, &after), None, "pause").await? {
+            self.tell_stopped(rollout, &after.detail, "its canary keeps its share");
+        }
+        Ok(())
     }
 
     async fn stop(
@@ -223,14 +267,14 @@ impl Rollouts<'_> {
         let reason = format!("rollout stopped at {}%: {why}", rollout.percent());
         let next = Deployment { canary: None, ..deployed.next(&reason, AUTOMATIC, now) };
         if commit(db, self.key, (rollout, &after), Some(next), "stop").await? {
-            self.tell_stopped(rollout, why);
+            self.tell_stopped(rollout, why, "the champion answers everybody");
         }
         Ok(())
     }
 
-    fn tell_stopped(&self, rollout: &Rollout, why: &str) {
+    fn tell_stopped(&self, rollout: &Rollout, why: &str, now: &str) {
         let (kind, percent) = (rollout.kind, rollout.percent());
-        tracing::warn!(%kind, percent, why, "a rollout stopped; the champion answers everybody");
+        tracing::warn!(%kind, percent, why, "a rollout stopped; {now}");
         self.metrics.model_rollouts_stopped.of([kind.as_str()]).inc();
     }
 
@@ -332,7 +376,7 @@ impl Rollouts<'_> {
         let after = rollout.with_state(state, next.reason.clone(), &next.changed_by, self.clock.now());
         let action = if state == RolloutState::Stopped { "stop" } else { "end" };
         if commit(db, self.key, (rollout, &after), None, action).await? && state == RolloutState::Stopped {
-            self.tell_stopped(rollout, &after.detail);
+            self.tell_stopped(rollout, &after.detail, "the champion answers everybody");
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use crate::clock::Clock;
 use crate::db::deployments::{self, AUTOMATIC, Deployment};
 use crate::db::session::within;
 use crate::db::{comparisons, counts};
+use crate::metrics::Metrics;
 use crate::models::deploying::catalog::present;
 use crate::models::deploying::loading::DATABASE_TIME_MAX;
 use crate::models::observing::observer::stored;
@@ -18,7 +19,8 @@ pub(super) async fn settle(db: &PgPool, key: &ChainKey, models: &Models, clock: 
     store_comparisons(db, key, models).await?;
     for canary in models.snapshot().failed_canaries() {
         let db = db.acquire().await?;
-        let done = within(db, DATABASE_TIME_MAX, async |db| withdraw(db, key, &canary, models, clock).await).await;
+        let withdraw = async |db: &mut PgConnection| withdraw_canary(db, key, &canary, (models.metrics(), clock)).await;
+        let done = within(db, DATABASE_TIME_MAX, withdraw).await;
         if let Err(error) = done {
             let FailedCanary { kind, epoch, .. } = canary;
             tracing::warn!(%kind, epoch, %error, "cannot withdraw a canary; this host no longer uses it");
@@ -47,12 +49,11 @@ async fn store_comparisons(db: &PgPool, key: &ChainKey, models: &Models) -> Resu
     stored.inspect_err(|_| models.observer().give_back(taken))
 }
 
-async fn withdraw(
+pub(super) async fn withdraw_canary(
     db: &mut PgConnection,
     key: &ChainKey,
     canary: &FailedCanary,
-    models: &Models,
-    clock: &Clock,
+    (metrics, clock): (&Metrics, &Clock),
 ) -> Result<(), sqlx::Error> {
     let FailedCanary { kind, epoch, ref reason } = *canary;
     let deployed = present(&mut *db, key, kind).await?;
@@ -64,7 +65,7 @@ async fn withdraw(
     let next = Deployment { canary: None, ..deployed.next(&reason, AUTOMATIC, clock.now()) };
     if deployments::deploy(db, key, &next).await?.is_some() {
         tracing::warn!(%kind, epoch, reason, "back to the champion");
-        models.metrics().model_canaries_withdrawn.of([kind.as_str()]).inc();
+        metrics.model_canaries_withdrawn.of([kind.as_str()]).inc();
     }
     Ok(())
 }

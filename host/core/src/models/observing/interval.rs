@@ -1,4 +1,4 @@
-//! Percentiles, and how far they and shares may be off by chance.
+//! Percentiles, and what a share may be by chance.
 
 /// Standard deviations of an interval that is shown to people: 95 % of such intervals cover the truth.
 pub(crate) const SHOWN: f64 = 1.959_964;
@@ -19,15 +19,28 @@ pub(crate) fn wilson(hits: i64, of: i64, deviations: f64) -> (f64, f64) {
     (low.max(0.0), high.min(1.0))
 }
 
-/// How unlikely at least so many hits are if their share is at most `limit`, as the negative logarithm of Chernoff's
-/// bound, which holds for however few observations. 0 while the share keeps within the limit.
-pub(crate) fn excess(hits: i64, of: i64, limit: f64) -> f64 {
-    let (n, k) = (of as f64, hits as f64);
-    if of <= 0 || k / n <= limit {
-        return 0.0;
-    }
-    let rest = if hits < of { (n - k) * ((n - k) / n / (1.0 - limit)).ln() } else { 0.0 };
-    k * (k / n / limit).ln() + rest
+/// Shares that a bet is spread over.
+const ALTERNATIVES: i32 = 5;
+
+/// What a bet against "the share is at least `bound`" has made of 1. Without edge, so at the bound or above it, nobody
+/// expects to gain, whenever they stop: it ever exceeds `x` with a probability of at most 1 / `x` (Ville's inequality).
+pub(crate) fn evidence_below(hits: f64, of: f64, bound: f64) -> f64 {
+    if bound >= 1.0 { f64::INFINITY } else { bet(hits, of, bound, |step| bound * step) }
+}
+
+/// The same against "the share is at most `bound`".
+pub(crate) fn evidence_above(hits: f64, of: f64, bound: f64) -> f64 {
+    // Denser near the bound, and up to 1.
+    if bound >= 1.0 { 0.0 } else { bet(hits, of, bound, |step| bound.powf(1.0 - (1.0 - step).powi(2))) }
+}
+
+/// The mean of likelihood ratios of other shares, for steps from 0 to below 1, to the bound.
+fn bet(hits: f64, of: f64, bound: f64, share: impl Fn(f64) -> f64) -> f64 {
+    // No observation, however unlikely, tells nothing.
+    let log = |count: f64, ratio: f64| if count > 0.0 { count * ratio.ln() } else { 0.0 };
+    let shares = (0..ALTERNATIVES).map(|step| share(f64::from(step) / f64::from(ALTERNATIVES)));
+    let ratios = shares.map(|it| (log(hits, it / bound) + log(of - hits, (1.0 - it) / (1.0 - bound))).exp());
+    ratios.sum::<f64>() / f64::from(ALTERNATIVES)
 }
 
 /// The smallest value with at least this share of the counts at or below it; 0 without any.
@@ -46,26 +59,6 @@ pub fn percentile(values: &[(f64, i64)], share: f64) -> f64 {
 /// To a tenth of a microsecond.
 pub fn rounded(micros: f64) -> f64 {
     (micros * 10.0).round() / 10.0
-}
-
-/// The interval of a percentile by its order statistics, whatever the distribution. Takes values with their counts in
-/// ascending order. `None` if there are too few to know an upper end.
-pub(crate) fn percentile_interval(values: &[(f64, i64)], share: f64, deviations: f64) -> Option<(f64, f64)> {
-    let n = values.iter().map(|(_, count)| *count).sum::<i64>() as f64;
-    let half = deviations * (n * share * (1.0 - share)).sqrt();
-    let (low, high) = ((n * share - half).floor().max(1.0), (n * share + half).ceil());
-    (n > 0.0 && high <= n).then(|| (at_rank(values, low), at_rank(values, high)))
-}
-
-fn at_rank(values: &[(f64, i64)], rank: f64) -> f64 {
-    let mut below = 0;
-    for (value, count) in values {
-        below += count;
-        if below as f64 >= rank {
-            return *value;
-        }
-    }
-    f64::INFINITY
 }
 
 #[cfg(test)]
@@ -91,26 +84,16 @@ mod tests {
     }
 
     #[test]
-    fn an_excess_bounds_the_chance_of_it() {
-        // Exact: 0.01² and 0.1⁵.
-        assert!((excess(2, 2, 0.01) - 9.21).abs() < 0.01);
-        assert!((excess(5, 5, 0.1) - 11.51).abs() < 0.01);
-        // The exact chance of 15 or more of 100 at a tenth is 0.073, of 25 or more 1.2e-5.
-        for (hits, chance) in [(15, 0.073_f64), (25, 1.2e-5)] {
-            let bound = (-excess(hits, 100, 0.1)).exp();
-            assert!(bound >= chance && bound < 10.0 * chance + 0.2, "{bound}");
-        }
-        assert_eq!([excess(0, 0, 0.1), excess(1, 10, 0.1), excess(0, 10, 0.1)], [0.0; 3]);
-        assert_eq!(excess(10, 10, 1.0), 0.0);
-    }
-
-    #[test]
-    fn a_percentile_has_an_interval_once_there_are_enough_values() {
-        let values: Vec<_> = (1..=1000).map(|it| (f64::from(it), 1)).collect();
-        // 950 ± 1.96 √(1000 · 0.95 · 0.05).
-        assert_eq!(percentile_interval(&values, 0.95, SHOWN), Some((936.0, 964.0)));
-        assert_eq!(percentile_interval(&values[..20], 0.95, SHOWN), None);
-        assert_eq!(percentile_interval(&[(3.0, 1000)], 0.95, SHOWN), Some((3.0, 3.0)));
-        assert_eq!(percentile_interval(&[], 0.95, SHOWN), None);
+    fn a_bet_gains_by_what_its_share_makes_likelier() {
+        // 4 of 4 at 1, 0.1^0.36, 0.1^0.64, 0.1^0.84 and 0.1^0.96 instead of 0.1.
+        let exact =
+            [0.0, 0.36, 0.64, 0.84, 0.96].map(|it: f64| 10_f64.powf(4.0 * (1.0 - it))).iter().sum::<f64>() / 5.0;
+        assert!((evidence_above(4.0, 4.0, 0.1) / exact - 1.0).abs() < 1e-9);
+        // Half as many as at 0.1 are excluded by some hundreds, and a hit weighs more than many misses.
+        assert!(evidence_below(20.0, 400.0, 0.1) > 100.0 && evidence_below(15.0, 300.0, 0.1) < 100.0);
+        assert!(evidence_below(0.0, 100.0, 0.1) > 1_000.0 && evidence_below(0.0, 0.0, 0.1) == 1.0);
+        assert!(evidence_below(30.0, 300.0, 0.1) < 1.0 && evidence_above(30.0, 300.0, 0.1) < 1.0);
+        assert_eq!(evidence_above(1e6, 1e6, 0.01), f64::INFINITY);
+        assert_eq!((evidence_below(9.0, 9.0, 1.0), evidence_above(9.0, 9.0, 1.0)), (f64::INFINITY, 0.0));
     }
 }

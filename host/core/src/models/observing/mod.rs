@@ -6,6 +6,9 @@ pub mod interval;
 pub mod measure;
 pub mod observer;
 pub mod report;
+#[cfg(test)]
+mod simulated;
 pub mod tally;
 pub(crate) mod trial;
 pub(crate) mod users;
+mod witnesses;

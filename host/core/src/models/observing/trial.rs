@@ -1,39 +1,33 @@
-//! Decides when a challenger has failed. Each host judges by its own observations.
+//! A brake on each host: a challenger that fails for many users at once is not asked again. Whether it keeps its bounds,
+//! [`evidence`](crate::models::observing::evidence) judges by what all hosts saw.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use crate::models::observing::interval::evidence_above;
 use crate::models::observing::users::Users;
 use crate::wasm::ScoreError;
 
-/// A challenger has failed once it failed for three users, however long that took: it passed the gate, so it may fail
-/// for one by chance. Less than three, because users are counted approximately.
-const FAILED_USERS_MIN: f64 = 2.5;
+/// The share of the users who ask for whom it may fail without being stopped at once: for these, the champion answers.
+const FAILED_SHARE_MAX: f64 = 0.1;
 
-/// And they must be at least this share of the users who asked: for fewer, the champion's answers suffice.
-const FAILED_SHARE_MIN: f64 = 0.01;
+/// At most one in so many challengers that keep to that share is stopped: the first three users are enough if it fails for
+/// all, before its breaker opens.
+const FALSE_ALARMS: f64 = 200.0;
 
-/// Compared answers before the share of flips is judged.
-const COMPARED_MIN: u32 = 200;
-
-/// Standard deviations by which a share may exceed its limit.
-const DEVIATIONS: f64 = 4.0;
+/// Users after whom counting starts over, since more cannot be told apart.
+const USERS_MAX: f64 = 4_000.0;
 
 #[derive(Debug, Default)]
 pub struct Trial {
-    /// `None` if flips are not limited.
-    max_flip_percent: Option<u8>,
     asked: Users,
     failed: Users,
-    compared: AtomicU32,
-    flipped: AtomicU32,
     verdict: OnceLock<String>,
 }
 
 impl Trial {
-    /// For a challenger that may flip at most this percentage of answers.
-    pub fn with_limit(max_flip_percent: u8) -> Self {
-        Self { max_flip_percent: Some(max_flip_percent), ..Self::default() }
+    /// It answered a user.
+    pub(crate) fn answer(&self, user: u64) {
+        self.asked.add(user);
     }
 
     /// It failed for a user.
@@ -41,35 +35,18 @@ impl Trial {
         if !error.is_model_fault() {
             return;
         }
+        if self.asked.count() > USERS_MAX {
+            self.asked.clear();
+            self.failed.clear();
+        }
         self.asked.add(user);
         self.failed.add(user);
         let (failed, asked) = (self.failed.count(), self.asked.count());
-        if failed >= FAILED_USERS_MIN && failed >= asked * FAILED_SHARE_MIN {
-            self.conclude(|| {
-                format!("it failed for about {failed:.0} of {asked:.0} users, most recently because {error}")
-            });
+        if evidence_above(failed, asked, FAILED_SHARE_MAX) > FALSE_ALARMS {
+            let reason =
+                || format!("it failed for about {failed:.0} of {asked:.0} users, most recently because {error}");
+            self.verdict.get_or_init(reason);
         }
-    }
-
-    /// A user's answer was compared with the champion's.
-    pub(crate) fn compare(&self, user: u64, flipped: bool) {
-        self.asked.add(user);
-        let flipped = self.flipped.fetch_add(u32::from(flipped), Relaxed) + u32::from(flipped);
-        let compared = self.compared.fetch_add(1, Relaxed) + 1;
-        let Some(limit) = self.max_flip_percent.filter(|_| compared >= COMPARED_MIN) else { return };
-        let (share, allowed) = (f64::from(flipped) / f64::from(compared), f64::from(limit) / 100.0);
-        // By how much a canary exactly at its limit may exceed it by chance. The share is checked after every
-        // answer, so a false alarm must be rare.
-        let chance = DEVIATIONS * (allowed * (1.0 - allowed) / f64::from(compared)).sqrt();
-        if share > allowed + chance {
-            // The report adds up what all hosts compare, so say whose figures these are.
-            let these = format!("{flipped} of the {compared} answers that one host had compared");
-            self.conclude(|| format!("{these} were in another class, more than {limit}%"));
-        }
-    }
-
-    fn conclude(&self, reason: impl FnOnce() -> String) {
-        self.verdict.get_or_init(reason);
     }
 
     pub(crate) fn has_failed(&self) -> bool {
@@ -84,10 +61,11 @@ impl Trial {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::models::observing::users::hash_of_somebody;
 
     #[test]
-    fn failing_for_a_third_user_is_final() {
-        let trial = Trial::with_limit(10);
+    fn failing_for_many_users_at_once_is_final() {
+        let trial = Trial::default();
         (0..10_000).for_each(|_| trial.fail(1, &ScoreError::TimedOut));
         // Not the model's fault.
         (0..10).for_each(|user| trial.fail(user, &ScoreError::Busy));
@@ -96,35 +74,18 @@ mod tests {
         trial.fail(3, &ScoreError::TimedOut);
         let reason = "it failed for about 3 of 3 users, most recently because the model ran out of time";
         assert_eq!(trial.reason(), Some(reason));
-
-        let trial = Trial::with_limit(10);
-        (0..600).for_each(|user| trial.compare(user, false));
-        (0..5).for_each(|user| trial.fail(user, &ScoreError::TimedOut));
-        assert!(!trial.has_failed(), "the champion answers these few");
     }
 
     #[test]
-    fn too_many_flips_fail_it_once_there_are_enough_answers() {
-        let trial = Trial::with_limit(10);
-        (0..COMPARED_MIN - 1).for_each(|user| trial.compare(user.into(), true));
-        assert!(!trial.has_failed(), "too few answers");
-        trial.compare(0, true);
-        assert_eq!(
-            trial.reason(),
-            Some("200 of the 200 answers that one host had compared were in another class, more than 10%")
-        );
-
-        let trial = Trial::with_limit(10);
-        (0..10_000).for_each(|index| trial.compare(index, index % 10 == 9));
-        assert!(!trial.has_failed(), "ten percent are within the limit");
-        (0..1000).for_each(|user| trial.compare(user, true));
+    fn failing_for_a_few_of_very_many_is_not() {
+        let trial = Trial::default();
+        for _ in 0..5_000 {
+            (0..19).for_each(|_| trial.answer(hash_of_somebody()));
+            trial.fail(hash_of_somebody(), &ScoreError::TimedOut);
+        }
+        assert!(!trial.has_failed(), "{:?}", trial.reason());
+        // And is noticed once they are more.
+        (0..2_000).for_each(|_| trial.fail(hash_of_somebody(), &ScoreError::TimedOut));
         assert!(trial.has_failed());
-        // Fifteen percent exceed the limit significantly after a few hundred answers.
-        let trial = Trial::with_limit(10);
-        (0..2000).for_each(|index| trial.compare(index, index % 20 < 3));
-        assert!(trial.has_failed());
-        let unlimited = Trial::default();
-        (0..1000).for_each(|_| unlimited.compare(0, true));
-        assert!(!unlimited.has_failed());
     }
 }

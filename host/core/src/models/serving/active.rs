@@ -15,7 +15,7 @@ use crate::domain::fact::explanation::Explanation;
 use crate::domain::model::ModelKind;
 use crate::domain::rules::Facts;
 use crate::metrics::Metrics;
-use crate::models::observing::observer::Observer;
+use crate::models::observing::observer::{Observer, RulesDecision};
 use crate::models::observing::tally::count_failure;
 use crate::models::publishing::published::{NotPublishable, Published};
 use crate::models::publishing::shelf::Shelf;
@@ -155,6 +155,13 @@ impl Snapshot {
         let start = Instant::now();
         let ruling = self.registry.rule(facts);
         let (metrics, kind, time) = (&self.shared.metrics, ModelKind::TransferRules, start.elapsed());
+        if let (Some(rules), Ok(ruling)) = (&self.registry.rules, &ruling)
+            && !self.registry.rules_shadows.is_empty()
+        {
+            let decided = RulesDecision { facts: facts.clone(), verdict: ruling.verdict.clone(), time };
+            let of = (self.registry.rules_epoch, &**rules);
+            self.shared.observer.observe_rules(of, &self.registry.rules_shadows, decided);
+        }
         let class = ruling.as_ref().map(|ruling| Some(ruling.verdict.class()));
         match (&self.registry.rules, class) {
             (Some(rules), class) => rules.tally.count(metrics, kind, class, time),

@@ -49,10 +49,7 @@ impl<K: Kind> Route<K> {
                 Err(ScoreError::Abstained(_)) => {}
                 Err(error) => {
                     tracing::warn!(kind = %K::KIND, %error, "a canary failed; the champion answers");
-                    observer.count_failure(self, &canary.model, &error, witness);
-                    if let Some(witness) = witness {
-                        canary.trial.fail(witness, &error);
-                    }
+                    observer.count_failure(self, canary, &error, witness);
                 }
             }
         }
@@ -64,7 +61,7 @@ impl<K: Kind> Route<K> {
             let champion = Some((answer.clone(), time));
             observer.observe(self, Observation { request: request.clone(), user, witness, canary: None, champion });
         } else if self.champion.is_sample() {
-            observer.look_at(self, request.clone());
+            observer.look_at(self, request.clone(), K::score(&answer));
         }
         Ok(self.answered(&self.champion, Role::Champion, answer))
     }

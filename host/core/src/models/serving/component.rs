@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::domain::model::{ModelKind, PolicyClass};
 use crate::models::observing::tally::Tally;
+use crate::models::observing::trial::Trial;
 use crate::models::publishing::published::Source;
 use crate::models::serving::model::Model;
 use crate::scoring::answers::{answers_of, answers_of_rules};
@@ -22,6 +23,12 @@ pub enum LoadedComponent {
 pub struct Rules {
     pub(crate) component: TransferRules,
     pub(crate) tally: Tally,
+}
+
+/// Transfer rules that are compared with those in service and decide nothing.
+pub(crate) struct RulesShadow {
+    pub(crate) rules: Arc<Rules>,
+    pub(crate) trial: Trial,
 }
 
 /// A [`Model`] of any kind.

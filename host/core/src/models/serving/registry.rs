@@ -12,7 +12,7 @@ use crate::domain::rules::{DeployedRules, Facts};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::models::observing::trial::Trial;
 use crate::models::publishing::published::Source;
-use crate::models::serving::component::{LoadedComponent, Rules};
+use crate::models::serving::component::{LoadedComponent, Rules, RulesShadow};
 use crate::models::serving::embedded::Embedded;
 use crate::models::serving::model::Model;
 use crate::models::serving::route::{Challenger, Route};
@@ -24,8 +24,9 @@ use crate::wasm::{Identity, LoadError, Runtime, ScoreError};
 pub struct Registry {
     routes: BTreeMap<ModelKind, Arc<dyn AnyRoute>>,
     pub(super) rules: Option<Arc<Rules>>,
+    pub(super) rules_shadows: Arc<[RulesShadow]>,
     /// Of their deployment; 0 before there is one.
-    rules_epoch: i64,
+    pub(super) rules_epoch: i64,
 }
 
 /// A canary to withdraw.
@@ -116,7 +117,7 @@ impl Registry {
         }
         let kind = component.identity().kind;
         match component {
-            LoadedComponent::Rules(rules) => self.rules = Some(rules),
+            LoadedComponent::Rules(rules) => (self.rules, self.rules_shadows) = (Some(rules), Arc::default()),
             scorer @ LoadedComponent::Scorer(_) => {
                 self.routes.extend(with_kind(kind, Alone(scorer)).flatten().map(|route| (kind, route)));
             }
@@ -186,12 +187,15 @@ impl Registry {
                 is_loaded
             }
             None => {
-                self.rules_epoch = deployment.epoch;
-                // Only deployed rules may decide: while they are not loaded, requests get a 503.
-                self.rules = match components.get(&deployment.champion) {
+                let rules = |version| match components.get(version) {
                     Some(LoadedComponent::Rules(rules)) => Some(Arc::clone(rules)),
                     _ => None,
                 };
+                self.rules_epoch = deployment.epoch;
+                // Only deployed rules may decide: while they are not loaded, requests get a 503.
+                self.rules = rules(&deployment.champion);
+                let shadows = deployment.shadows.iter().filter_map(rules);
+                self.rules_shadows = shadows.map(|rules| RulesShadow { rules, trial: Trial::default() }).collect();
                 self.rules.is_some()
             }
         }
@@ -233,11 +237,11 @@ fn route<K: Kind>(deployment: &Deployment, components: &HashMap<Digest, LoadedCo
     let minimum = deployment.minimum_release.as_deref();
     let is_retired =
         |it: &Arc<Model<K>>| minimum.is_some_and(|minimum| is_older(it.scorer.identity().version.as_str(), minimum));
-    let challenger =
-        |version, percent, trial| Some(Challenger { model: model(version)?, percent, trial: Arc::new(trial) });
-    let canary = deployment.canary.as_ref();
-    let canary = canary.and_then(|it| challenger(&it.version, it.percent, Trial::with_limit(it.max_flip_percent)));
-    let shadows = deployment.shadows.iter().filter_map(|version| challenger(version, 0, Trial::default()));
+    let challenger = |version, percent, is_canary| {
+        Some(Challenger { model: model(version)?, percent, is_canary, trial: Arc::<Trial>::default() })
+    };
+    let canary = deployment.canary.as_ref().and_then(|it| challenger(&it.version, it.percent, true));
+    let shadows = deployment.shadows.iter().filter_map(|version| challenger(version, 0, false));
     Some(Route {
         epoch: deployment.epoch,
         cut_offs: deployment.cut_offs,

@@ -24,9 +24,17 @@ pub struct Route<K: Kind> {
 /// A version that is compared with the champion.
 pub struct Challenger<K: Kind> {
     pub model: Arc<Model<K>>,
-    /// Percentage of users whom it answers, from 1 to 99; 0 for a shadow.
+    /// Percentage of users whom it answers, up to 99; 0 for a shadow.
     pub percent: u8,
+    /// Also of a shadow, if it is a canary's first step.
+    pub is_canary: bool,
     pub trial: Arc<Trial>,
+}
+
+impl<K: Kind> Challenger<K> {
+    pub(crate) fn is_shadow(&self) -> bool {
+        self.percent == 0
+    }
 }
 
 impl<K: Kind> Route<K> {
