@@ -87,6 +87,23 @@ create table audit_head (
 insert into audit_head (chain_id, seq, hash)
 select lpad(to_hex(number), 32, '0')::uuid, -1, decode(repeat('00', 32), 'hex') from generate_series(0, 32) as number;
 
+-- What became of transfers, holds and refused orders, as it became known. Append-only: what is known later corrects what
+-- was stated before. Audit records cover each row.
+create table outcome (
+    outcome_id uuid primary key,
+    -- The transfer or hold; of a refused order, what its decision is about.
+    subject_id uuid not null,
+    kind text not null constraint outcome_kind check (
+        kind in ('reported', 'confirmed_fraud', 'authorised_scam', 'false_alarm', 'help_accepted', 'withdrawn')
+    ),
+    -- Who says so: a short code such as customer, operator or chargeback.
+    source text collate "C" not null constraint outcome_source check (source ~ '^[!-~]{1,32}$'),
+    known_at timestamptz not null,
+    recorded_by text not null,
+    recorded_at timestamptz not null,
+    constraint outcome_once unique (subject_id, kind, source, known_at)
+);
+
 -- What all hosts keep to, whatever each was started with. Audit records cover it.
 create table policy (
     -- The settings, which the owner of the tables changes; or that hosts have waited for replicas, which they only add.

@@ -116,6 +116,7 @@ pub(crate) async fn fill(db: &PgPool) {
         "insert into reconciliation values (gen_random_uuid(), 'stp', '2026-11-20', 'ops', $1, null, $1, 1, 2, 3, 4, 5, '[{}]')",
         "insert into payment_case values (gen_random_uuid(), 'stp', '2026-11-20', '{}', $1, $1, 'ops', 'a test', \
          gen_random_uuid())",
+        "insert into outcome values (gen_random_uuid(), gen_random_uuid(), 'reported', 'customer', $1, 'ana', $1)",
         "insert into sink values (gen_random_uuid(), 'webhook', 'https://bank', '{}', false, 'ops', $1)",
         "insert into policy values ('settings', '--rail=stp', 'ana', $1), ('replicas', 'replicated', 'host', $1)",
     ] {

@@ -21,6 +21,7 @@
 //! | rollout_evidence | `comparisons` |
 //! | host_status, when a deployment first served | [`hosts`] |
 //! | decision | `decisions` |
+//! | outcome | `outcomes` |
 //! | approval | `approvals` |
 //! | policy | `policy` |
 //! | schedule, occurrence | `schedules` |
@@ -51,6 +52,7 @@ pub mod holds;
 pub mod hosts;
 pub mod limits;
 pub mod outbox;
+pub mod outcomes;
 pub mod payments;
 pub mod policy;
 pub mod primary;

@@ -53,6 +53,7 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     ("ledger_key", "insert", Reads),
     ("ledger_writer", "insert, update (holder, leased_until)", Reads),
     ("lost_tail", "insert", Reads),
+    ("outcome", "insert", Reads),
     ("policy", "insert", Reads),
     ("retired_chain", "", Reads),
     ("retired_key", "", Reads),

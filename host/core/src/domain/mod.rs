@@ -18,6 +18,7 @@ pub mod model;
 pub mod money;
 pub mod nudge;
 pub mod order;
+pub mod outcome;
 pub mod profile;
 pub mod reason;
 pub mod remittance;

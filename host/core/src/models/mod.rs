@@ -4,11 +4,12 @@
 //! request takes one [`Snapshot`] and uses it throughout, so its answers are consistent.
 //!
 //! [`serving`] routes requests to versions, [`observing`] compares versions afterwards, [`deploying`] changes what is
-//! in service, [`signing`] says who vouches for a version, [`publishing`] prepares models for pages, and [`retention`]
-//! deletes old decisions.
+//! in service, [`outcomes`] compares decisions with what became of them, [`signing`] says who vouches for a version,
+//! [`publishing`] prepares models for pages, and [`retention`] deletes old decisions.
 
 pub mod deploying;
 pub mod observing;
+pub mod outcomes;
 pub mod publishing;
 pub mod retention;
 pub mod serving;

@@ -97,6 +97,8 @@ subjects! {
     ),
     /// A difference that a person decides on.
     PaymentCase = "payment-case": many("payment_case", Key::Uuid("case_id")),
+    /// What became of an order.
+    Outcome = "outcome": users("outcome", Key::Uuid("outcome_id")),
     /// A canary whose share grows by itself.
     Rollout = "rollout": few("rollout", "rollout_id::text"),
     /// Where events are delivered.
