@@ -3,6 +3,7 @@
 mod evaluate;
 mod ledger;
 mod models;
+mod outcomes;
 mod payments;
 mod policy;
 mod serve;
@@ -26,6 +27,7 @@ pub use models::{
     BuildModel, CutOffOptions, Deploy, ExplanationLanguage, Models, Push, Replay, RollBack, Rollout, RolloutOrder,
     RowFormat, Score, SetCutOffs, StartRollout, WhatIf,
 };
+pub use outcomes::{ExportOutcomes, Outcomes};
 pub use payments::{DecideCase, DecidePayment, Payments, Reconcile, ReportFormat};
 pub use policy::Policy;
 pub use serve::{Rail, Serve};
@@ -134,6 +136,9 @@ pub enum Command {
     /// Decide on past orders with other models or rules, and show what would differ
     #[command(name = "whatif")]
     WhatIf(WhatIf),
+    /// Record what became of orders, and compare the decisions on them with it
+    #[command(subcommand)]
+    Outcomes(Outcomes),
     /// Print the OpenAPI document of a listener
     Openapi(Openapi),
     /// Inspect, check, register, deploy and roll back models

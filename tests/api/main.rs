@@ -50,6 +50,7 @@ mod monitoring;
 mod occurrences;
 mod on_us;
 mod operators;
+mod outcomes;
 mod pages;
 mod payee_checks;
 mod payee_edits;

@@ -2,7 +2,8 @@
 
 use axum::body::Body;
 use caudal::auth::scope::{
-    API_READ, API_WRITE, AUDIT_READ, EVENTS_ADMIN, EVENTS_READ, LEDGER_OPERATE, LEDGER_READ, MODELS_ADMIN, RULES_ADMIN,
+    API_READ, API_WRITE, AUDIT_READ, EVENTS_ADMIN, EVENTS_READ, LEDGER_OPERATE, LEDGER_READ, MODELS_ADMIN,
+    OUTCOMES_WRITE, RULES_ADMIN,
 };
 use caudal::http::operation::Api;
 use caudal::http::{ASSIST, LEDGER, openapi};
@@ -11,7 +12,7 @@ use sqlx::PgPool;
 use crate::harness::{Client, Options, TestApp};
 
 /// Every scope alone, none, and one that means nothing here.
-const SCOPES: [Option<&str>; 11] = [
+const SCOPES: [Option<&str>; 12] = [
     None,
     Some("other"),
     Some(API_READ),
@@ -23,6 +24,7 @@ const SCOPES: [Option<&str>; 11] = [
     Some(AUDIT_READ),
     Some(EVENTS_READ),
     Some(EVENTS_ADMIN),
+    Some(OUTCOMES_WRITE),
 ];
 
 /// An id that is nobody's.

@@ -14,6 +14,7 @@ mod lifecycle;
 mod listeners;
 mod manual;
 mod models;
+mod outcomes;
 mod process;
 mod reconcile;
 mod roles;

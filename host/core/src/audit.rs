@@ -29,6 +29,7 @@ pub enum Event {
     ActionApproved,
     ActionWithdrawn,
     LimitsChanged,
+    OutcomesRecorded,
     HolderNamed,
     CustomerLookedUp,
     VersionPushed,
@@ -63,6 +64,7 @@ impl Event {
             Self::ActionApproved => "action_approved",
             Self::ActionWithdrawn => "action_withdrawn",
             Self::LimitsChanged => "limits_changed",
+            Self::OutcomesRecorded => "outcomes_recorded",
             Self::HolderNamed => "holder_named",
             Self::CustomerLookedUp => "customer_looked_up",
             Self::VersionPushed => "version_pushed",
@@ -83,7 +85,7 @@ impl Event {
     }
 }
 
-/// Logs what an operator did. The object is an id, a kind of model, the number of a change or a kind of data.
+/// Logs what an operator did. The object is an id, a kind of model, the number of a change or of changes, or a kind of data.
 pub fn done(event: Event, by: &str, object: &dyn Display) {
     tracing::info!(target: "audit", event = event.name(), by, %object, "an operator acted");
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::auth::minter::Minter;
 use crate::auth::scope::{
-    AUDIT_READ, EVENTS_ADMIN, EVENTS_READ, LEDGER_OPERATE, LEDGER_READ, MODELS_ADMIN, RULES_ADMIN,
+    AUDIT_READ, EVENTS_ADMIN, EVENTS_READ, LEDGER_OPERATE, LEDGER_READ, MODELS_ADMIN, OUTCOMES_WRITE, RULES_ADMIN,
 };
 use crate::cli::secret::{self, Missing};
 use crate::client::{Client, ExchangeError, Identity, Reply, Transport};
@@ -143,6 +143,12 @@ impl AdminApi {
         let field = |name: &str| body[name].as_str();
         let title = field("title").map_or_else(|| format!("the host answered {status}"), str::to_owned);
         let mut text = field("detail").map_or_else(|| title.clone(), |detail| format!("{title}: {detail}"));
+        // The detail of one says it all.
+        let errors = body["errors"].as_array().filter(|it| it.len() > 1);
+        for error in errors.into_iter().flatten() {
+            let part = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
+            text += &format!("\n  {}: {}", part("field"), part("detail"));
+        }
         if status == StatusCode::UNAUTHORIZED {
             text += &format!(" (says {} of {})", self.url, self.origin);
         }
@@ -208,7 +214,8 @@ fn token(common: &Common, admin: &Admin) -> Result<(String, &'static str)> {
          data folder of the sandbox",
     )?;
     let scopes =
-        [MODELS_ADMIN, RULES_ADMIN, LEDGER_OPERATE, LEDGER_READ, AUDIT_READ, EVENTS_READ, EVENTS_ADMIN].join(" ");
+        [MODELS_ADMIN, RULES_ADMIN, LEDGER_OPERATE, LEDGER_READ, AUDIT_READ, EVENTS_READ, EVENTS_ADMIN, OUTCOMES_WRITE]
+            .join(" ");
     let minter = Minter::new(&key.sandbox_secret(), secret::token_config(jwt));
     let token = minter.mint(by, Some(&scopes), Clock::system().now(), TOKEN_LIFETIME).context("cannot sign a token")?;
     Ok((token, SANDBOX_TOKEN))

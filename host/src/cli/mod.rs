@@ -17,6 +17,7 @@ mod loss;
 mod migrate;
 mod models;
 mod openapi;
+mod outcomes;
 mod output;
 mod payments;
 mod policy;
@@ -108,6 +109,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Score(score) => score::run(&score),
             Command::Replay(replay) => replay::run(&cli.common, &replay).await,
             Command::WhatIf(asked) => replay::what_if(&cli.common, &asked).await,
+            Command::Outcomes(outcomes) => outcomes::run(&cli.common, outcomes).await,
             Command::Openapi(openapi) => openapi::run(&openapi),
             Command::Models(models) => models::run(&cli.common, &models).await,
             Command::Gate { may_be_unconfined } => gate::run(may_be_unconfined),

@@ -112,7 +112,7 @@ pub struct Token {
     #[arg(long, required_unless_present = "print_keys")]
     pub user: Option<String>,
     /// Scopes, separated by spaces: api:read and api:write for customers; models:admin, rules:admin, ledger:operate,
-    /// ledger:read and audit:read for operators
+    /// ledger:read, audit:read and outcomes:write for operators
     #[arg(long)]
     pub scope: Option<String>,
     /// Lifetime of the token [default: 24h, or 1h with --signing-key]

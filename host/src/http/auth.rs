@@ -17,7 +17,8 @@ use crate::auth::rates::Taken;
 use crate::auth::reader::Reader;
 use crate::auth::scope::{API_READ, API_WRITE};
 use crate::auth::{
-    self, Approver, AuthError, EventOperator, EventReader, LedgerOperator, LedgerReader, Operator, Refusal, User,
+    self, Approver, AuthError, EventOperator, EventReader, LedgerOperator, LedgerReader, Operator, OutcomeRecorder,
+    Refusal, User,
 };
 use crate::db::deployments::AUTOMATIC;
 use crate::http::error::Error;
@@ -82,7 +83,7 @@ macro_rules! operators {
     )+};
 }
 
-operators!(Operator, LedgerOperator, LedgerReader, Approver, Reader, EventReader, EventOperator);
+operators!(Operator, LedgerOperator, LedgerReader, Approver, Reader, EventReader, EventOperator, OutcomeRecorder);
 
 /// The claims of somebody whose token may have an operator's scope: not one of the bank page's client, with which anybody
 /// can get one, nor one that names its user as changes by hosts are named.

@@ -143,6 +143,8 @@ problems! {
         "Send the header Content-Type: application/json.", of: Body;
     NotWasm = UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", "The body must be WebAssembly",
         "Send the header Content-Type: application/wasm.", of: Body;
+    NotNdjson = UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", "The body must be NDJSON",
+        "Send one JSON object on each line, with the header Content-Type: application/x-ndjson.", of: Body;
     BodyEncoded = UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", "The body must not be compressed",
         "Send it as it is, without Content-Encoding.", header: IDENTITY, of: Body;
     /// The limit in bytes.

@@ -7,6 +7,9 @@ use crate::http::admin::action::ApprovalJson;
 use crate::http::extract::PageQuery;
 use crate::schema::{Declaration, Record};
 
+/// Media type of JSON on lines.
+pub(crate) const NDJSON: &str = "application/x-ndjson";
+
 /// What a listener serves.
 pub struct Api {
     pub name: &'static str,
@@ -38,6 +41,8 @@ pub(crate) enum Auth {
 pub(crate) enum Body {
     None,
     Json(&'static Declaration),
+    /// JSON, one on each line.
+    Ndjson(&'static Declaration),
     /// Bytes of a media type.
     Bytes(&'static str),
 }
@@ -143,6 +148,10 @@ impl Operation {
 
     pub(crate) const fn body<T: Record>(self) -> Self {
         Self { body: Body::Json(const { &T::DECLARATION }), ..self }
+    }
+
+    pub(crate) const fn lines<T: Record>(self) -> Self {
+        Self { body: Body::Ndjson(const { &T::DECLARATION }), ..self }
     }
 
     pub(crate) const fn bytes(self, media_type: &'static str) -> Self {

@@ -903,6 +903,59 @@ export interface Occurrence {
   recordedAt: string;
 }
 
+/** What is known of some decisions of a version, at one horizon. */
+export interface OutcomeFigures {
+  horizon_days: number;
+  /** Old enough for the horizon. */
+  decisions: number;
+  alarms: number;
+  frauds: number;
+  /** Frauds with an alarm. */
+  caught: number;
+  /** Reported and not confirmed, at the horizon. */
+  unconfirmed: number;
+  /** Too young for the horizon: not known yet. */
+  young: number;
+  young_alarms: number;
+  /** Frauds among alarms. */
+  precision?: OutcomeShare;
+  /** Alarms among frauds. */
+  recall?: OutcomeShare;
+  /** Alarms among decisions. */
+  alarm_rate?: OutcomeShare;
+}
+
+/** How decisions on risks compare with what became of their orders. */
+export interface OutcomeReport {
+  slices: Array<OutcomeSlice>;
+  /** What the shares cannot say. */
+  notes: Array<string>;
+}
+
+/** A share with its interval, which covers 95 %; left out where there is nothing that it could be a share of. */
+export interface OutcomeShare {
+  /** From 0 to 1. */
+  rate: number;
+  /** From 0 to 1. */
+  low: number;
+  /** From 0 to 1. */
+  high: number;
+  /** Among all decisions, whatever their age, with all that is known so far. */
+  naive?: number;
+  /** `naive` less `rate`. */
+  naive_error?: number;
+}
+
+/** Decisions of a version: all, or those of a slice. */
+export interface OutcomeSlice {
+  /** Its name, or its digest if it is not registered. */
+  version: string;
+  by: "all" | "level" | "payee" | "amount" | "role";
+  /** Amounts are in pesos. */
+  slice: string;
+  figures: Array<OutcomeFigures>;
+}
+
 /** Whether the name is the account holder's. */
 export interface PayeeCheck {
   result: "match" | "close-match" | "no-match" | "unavailable";
@@ -1085,10 +1138,27 @@ export interface ReconciliationRequest {
   operatingDate?: string | null;
 }
 
+/** How many outcomes were new. */
+export interface RecordedOutcomes {
+  /** An integer of at least 0. */
+  recorded: number;
+  /** Recorded before, or twice in the file. An integer of at least 0. */
+  repeated: number;
+}
+
 /** Decisions to replay: these, or the latest logged. Other fields are refused. */
 export interface ReplayRequest {
   decisions?: Array<Decision> | null;
   stored?: StoredDecisions | null;
+}
+
+/** A transfer that its user says is not theirs. */
+export interface ReportedTransaction {
+  id: string;
+  /** False if that was known before. */
+  changed: boolean;
+  /** Whether this request froze the account, or found it frozen; false if it did not ask for that. */
+  frozen: boolean;
 }
 
 /** Why a transaction is reversed. */
@@ -1592,6 +1662,12 @@ export interface Transaction {
   /** Referencia numérica. An integer of at least 0. */
   numericReference?: number;
   createdAt: string;
+}
+
+/** What to do besides noting that a transfer is not the user's. */
+export interface TransactionReportRequest {
+  /** Whether to freeze the account that it left. Only the bank can unfreeze it. */
+  freeze: boolean;
 }
 
 /** A change of a transfer's status. */

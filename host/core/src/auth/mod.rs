@@ -24,7 +24,7 @@ use crate::domain::approval::Person;
 use crate::domain::model::ModelKind;
 use claims::Claims;
 use proof::Request;
-use scope::{EVENTS_ADMIN, EVENTS_READ, LEDGER_OPERATE, LEDGER_READ, MODELS_ADMIN, RULES_ADMIN};
+use scope::{EVENTS_ADMIN, EVENTS_READ, LEDGER_OPERATE, LEDGER_READ, MODELS_ADMIN, OUTCOMES_WRITE, RULES_ADMIN};
 use token::Verifier;
 
 pub use error::{AuthError, Refusal};
@@ -134,6 +134,22 @@ impl TryFrom<&Claims> for EventOperator {
 
     fn try_from(claims: &Claims) -> Result<Self, AuthError> {
         claims.require(EVENTS_ADMIN)?;
+        Ok(Self { person: claims.into() })
+    }
+}
+
+/// A program, or a person, whose token allows recording what became of orders.
+#[derive(Debug, Clone)]
+pub struct OutcomeRecorder {
+    /// Recorded with every outcome.
+    pub person: Person,
+}
+
+impl TryFrom<&Claims> for OutcomeRecorder {
+    type Error = AuthError;
+
+    fn try_from(claims: &Claims) -> Result<Self, AuthError> {
+        claims.require(OUTCOMES_WRITE)?;
         Ok(Self { person: claims.into() })
     }
 }

@@ -30,8 +30,11 @@ pub const EVENTS_READ: &str = "events:read";
 /// Scope that allows deciding where those events are delivered.
 pub const EVENTS_ADMIN: &str = "events:admin";
 
+/// Scope that allows recording what became of orders.
+pub const OUTCOMES_WRITE: &str = "outcomes:write";
+
 /// Every scope that a token may lack.
-pub(crate) const ALL: [&str; 9] = [
+pub(crate) const ALL: [&str; 10] = [
     API_READ,
     API_WRITE,
     MODELS_ADMIN,
@@ -41,4 +44,5 @@ pub(crate) const ALL: [&str; 9] = [
     AUDIT_READ,
     EVENTS_READ,
     EVENTS_ADMIN,
+    OUTCOMES_WRITE,
 ];

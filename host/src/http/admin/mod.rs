@@ -1,4 +1,4 @@
-//! Administration of models, accounts, users, payments and sinks by operators, and the feed of events.
+//! Administration of models, accounts, users, payments and sinks by operators, the feed of events, and outcomes.
 
 pub(crate) mod accounts;
 pub(crate) mod action;
@@ -10,6 +10,7 @@ pub(crate) mod deployment;
 pub(crate) mod feed;
 mod if_match;
 mod names;
+pub(crate) mod outcomes;
 pub(crate) mod payments;
 pub(crate) mod pushes;
 pub(crate) mod rails;

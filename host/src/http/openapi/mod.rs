@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::{self, Kind, Of};
-use crate::http::operation::{Api, Auth, Body, Callers, Content, Header, Operation};
+use crate::http::operation::{Api, Auth, Body, Callers, Content, Header, NDJSON, Operation};
 use crate::http::problem::ProblemJson;
 use crate::outbox::schema_name;
 use crate::schema::{Declaration, Record as _, Shape};
@@ -82,10 +82,15 @@ fn describe(operation: &Operation, callers: Callers, shared: &mut Shared) -> Val
     }
     match operation.body {
         Body::None => {}
-        Body::Json(declaration) => {
+        Body::Json(declaration) | Body::Ndjson(declaration) => {
             let schema = shared.schemas.reference(declaration, Side::Request);
-            let content = json!({"application/json": {"schema": schema, "example": example(declaration)}});
+            let is_lines = matches!(operation.body, Body::Ndjson(_));
+            let media_type = if is_lines { NDJSON } else { "application/json" };
+            let content = json!({media_type: {"schema": schema, "example": example(declaration)}});
             described["requestBody"] = json!({"required": true, "content": content});
+            if is_lines {
+                described["requestBody"]["description"] = "One on each line.".into();
+            }
         }
         Body::Bytes(media_type) => {
             let mut content = Map::new();
@@ -282,7 +287,7 @@ fn kinds(code: &str) -> impl Iterator<Item = &'static Kind> {
 /// Invalid fields of a body are a 422 on the assistance listener; violations of rules are a 400.
 fn status_of(code: &str, operation: &Operation, callers: Callers) -> u16 {
     let statuses: Vec<_> = kinds(code).map(|kind| kind.status.as_u16()).collect();
-    let is_last = callers == Callers::Internal && matches!(operation.body, Body::Json(_));
+    let is_last = callers == Callers::Internal && matches!(operation.body, Body::Json(_) | Body::Ndjson(_));
     let status = if is_last { statuses.last() } else { statuses.first() };
     status.copied().unwrap_or(400)
 }

@@ -5,7 +5,7 @@ use axum::extract::{Request, State};
 use super::foreign::{FindingsJson, NoticeJson, OrderNoticeJson, WhatIfJson};
 use super::ledger::STATEMENT;
 use crate::app::App;
-use crate::auth::scope::{EVENTS_ADMIN, EVENTS_READ};
+use crate::auth::scope::{EVENTS_ADMIN, EVENTS_READ, OUTCOMES_WRITE};
 use crate::domain::card::Card;
 use crate::domain::model::ModelKind;
 use crate::http::admin::accounts::{self, FreezeRequest, FrozenJson, FundRequest, FundedJson};
@@ -15,6 +15,7 @@ use crate::http::admin::cards;
 use crate::http::admin::customers::{self, CustomerJson, CustomerQuery};
 use crate::http::admin::deployment::{self, DeploymentRequest, HistoryJson, PresentJson, ReportQuery, RollbackRequest};
 use crate::http::admin::feed::{self, FeedPageJson, FeedQuery};
+use crate::http::admin::outcomes::{self, OutcomeReportQuery, OutcomeRequest, RecordedOutcomesJson};
 use crate::http::admin::payments::{self, DecidedPaymentJson, PaymentDecisionRequest, PendingPaymentsJson};
 use crate::http::admin::pushes::{self, PushedJson, UnderWayJson};
 use crate::http::admin::rails::{self, IncomingOrderJson, IncomingOrderRequest};
@@ -42,6 +43,7 @@ use crate::http::pages::sign_in::{self, SignInJson};
 use crate::http::pages::{bank, console, reference};
 use crate::http::stp::{self, ConfirmationJson, ReceiptJson};
 use crate::models::observing::report::Report;
+use crate::models::outcomes::report::OutcomeReport;
 use crate::outbox::Envelope;
 use crate::schema::Record;
 use crate::scoring::{Kind, RiskRequest, Visitor, with_kind};
@@ -84,7 +86,7 @@ const APPROVE_ERRORS: &[&str] = &[
 /// Scopes that allow reading about models: `rules:admin` about `transfer-rules`, `models:admin` about all other kinds.
 const READER: &[&str] = &["models:admin", "rules:admin", "audit:read"];
 
-/// Scopes that allow replaying decisions.
+/// Scopes that allow replaying decisions, and comparing them with what became of their orders.
 const REPLAYER: &[&str] = &["models:admin", "audit:read"];
 
 const LEDGER_OPERATOR: &[&str] = &["ledger:operate"];
@@ -164,6 +166,10 @@ const OPERATIONS: &[Operation] = &[
         .operator(REPLAYER).body::<ReplayRequest>().ok::<FindingsJson>(),
     route!(post "/admin/what-if", replay::what_if, "What other models or rules would have decided")
         .operator(REPLAYER).body::<WhatIfRequest>().ok::<WhatIfJson>(),
+    route!(post "/admin/outcomes", outcomes::record_outcomes, "Record what became of orders, one on each line, all or none")
+        .operator(&[OUTCOMES_WRITE]).lines::<OutcomeRequest>().ok::<RecordedOutcomesJson>(),
+    route!(get "/admin/outcomes/report", outcomes::report_outcomes, "How decisions on risks compare with what became of their orders")
+        .operator(REPLAYER).query(&[&OutcomeReportQuery::DECLARATION]).ok::<OutcomeReport>(),
     route!(get "/admin/customers", customers::find_customer, "A customer, by user, account number or tracking key")
         .operator(LEDGER_READER).query(&[&CustomerQuery::DECLARATION]).ok::<CustomerJson>().errors(&["not-found"]),
     route!(get "/admin/users/{user}/transactions", customers::list_transactions, "A customer's transfers, newest first")

@@ -11,6 +11,7 @@ use crate::http::ledger::events::{self, EventsQuery};
 use crate::http::ledger::holds::{self, CaptureRequest, HoldJson, HoldRequest};
 use crate::http::ledger::payee_checks::{self, PayeeCheckJson, PayeeCheckRequest};
 use crate::http::ledger::profile::{self, ProfileJson, ProfileRequest};
+use crate::http::ledger::reports::{self, ReportRequest, ReportedJson};
 use crate::http::ledger::risk_context::{self, RiskContextJson, RiskContextQuery};
 use crate::http::ledger::schedules::{self, ConfirmationRequest, ScheduleJson, ScheduleRequest, SkipRequest};
 use crate::http::ledger::statement::{self, StatementQuery};
@@ -86,6 +87,8 @@ const OPERATIONS: &[Operation] = &[
     route!(get "/api/ledger/transactions/{id}", transactions::get_transaction, "One transfer").user().ok::<TransactionJson>(),
     route!(post "/api/ledger/transactions", transactions::create_transaction, "Make a transfer")
         .user().command().takes(&[KEY]).body::<SendRequest>().ok::<TransactionJson>().gives(&[DECISION, REPLAYED]).transfer(),
+    route!(post "/api/ledger/transactions/{id}/report", reports::report_transaction, "Say that a transfer is not the user's")
+        .user().body::<ReportRequest>().ok::<ReportedJson>().errors(&["outcome-unknown"]),
     route!(post "/api/ledger/transactions/bulk", bulk::create_transactions, "Make many transfers, each on its own")
         .user().body::<BulkRequest>().ok::<BulkJson>(),
     route!(get "/api/ledger/holds", holds::list_holds, "The user's holds, newest first").user().pages_of::<HoldJson>(),
