@@ -11,6 +11,7 @@ import { after, before, describe } from "node:test";
 import { launch } from "../parity/chromium.mjs";
 import { startBank } from "./bank.mjs";
 import { between } from "./between.mjs";
+import { disowning } from "./disowning.mjs";
 import { doubts } from "./doubts.mjs";
 import { failures } from "./failures.mjs";
 import { flow } from "./flow.mjs";
@@ -57,6 +58,7 @@ describe("the page", { concurrency: stages.length }, () => {
     doubts(second);
     between(second);
     payments(second);
+    disowning(second);
     home(second);
     fraud(second);
     schedules(second);

@@ -86,6 +86,11 @@ export async function transfer(id) {
   return asTransfer(await get(`/api/ledger/transactions/${encodeURIComponent(id)}`));
 }
 
+/** Says that a transfer is not the user's. @param {string} id @param {boolean} freeze @returns {Promise<{ frozen: boolean }>} */
+export function reportTransfer(id, freeze) {
+  return change("POST", `/api/ledger/transactions/${encodeURIComponent(id)}/report`, { freeze });
+}
+
 /**
  * A page of an account's statement, newest first and not before `from`: the first of `limit`, or the one at `next`.
  * @param {string} accountId @param {{ limit: number, next?: string | null, from?: Date | null }} page

@@ -9,6 +9,7 @@ import * as api from "./api.js";
 import { drawCep } from "./cep.js";
 import { copyPair } from "./copying.js";
 import { noteOutcomes } from "./device.js";
+import { drawDisowning } from "./disowning.js";
 import { startWith } from "./draft.js";
 import { followJournal, stateOf } from "./journal.js";
 import { accountOf, addTransfer, known, loadAccounts, loadPayees, payeeOf } from "./known.js";
@@ -16,7 +17,6 @@ import { drawLoaded } from "./loading.js";
 import { drawOutcome, drawReceipt, shareButton, writeReceipt } from "./receipt.js";
 import { pathNow } from "./router.js";
 import { userNow } from "./session.js";
-import { drawIfFraud } from "./warning.js";
 import { t } from "./words.js";
 
 const idNow = () => new URLSearchParams(pathNow().split("?")[1]).get("id") ?? "";
@@ -128,7 +128,7 @@ function drawLive(loaded, { signal, go, retitle }) {
       h("a.button", { href: `#/history?account=${loaded.fromAccountId}` }, t("receipt.history")),
       button(t("receipt.print"), () => window.print()),
     ),
-    drawIfFraud(),
+    drawDisowning(loaded, signal),
   ];
 }
 

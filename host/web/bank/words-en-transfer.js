@@ -340,6 +340,16 @@ export default {
   "warn.unusual": "We also noticed this:",
   "warn.answered": "Your answer: “{purpose}”.",
   "warn.change": "Change the answer",
+  "disown.ask": "I did not make this transfer",
+  "disown.title": "You did not make this transfer?",
+  "disown.about": "We will tell the bank to look into it. This neither cancels it nor gives you the money back.",
+  "disown.freeze": "Also freeze the account that it left",
+  "disown.freeze.hint": "Nobody can send money from it then, nor can you. Only the bank can unfreeze it.",
+  "disown.yes": "Yes, report it",
+  "disown.no": "No, go back",
+  "disown.done": "We have your report. The bank will look into the transfer.",
+  "disown.done.frozen":
+    "We have your report and froze the account: no money can leave it. The bank will look into the transfer.",
   "if-fraud.title": "What to do if it is a scam",
   "if-fraud.1": "Send nothing more, and stop talking to whoever is asking.",
   "if-fraud.2":

@@ -340,6 +340,16 @@ export default {
   "warn.unusual": "Además, notamos esto:",
   "warn.answered": "Tu respuesta: “{purpose}”.",
   "warn.change": "Cambiar la respuesta",
+  "disown.ask": "No hice esta transferencia",
+  "disown.title": "¿No hiciste esta transferencia?",
+  "disown.about": "Le avisaremos al banco para que la revise. Con esto no se cancela ni se te devuelve el dinero.",
+  "disown.freeze": "Bloquear también la cuenta de la que salió",
+  "disown.freeze.hint": "Nadie podrá enviar dinero desde ella, tampoco tú. Solo el banco puede desbloquearla.",
+  "disown.yes": "Sí, reportarla",
+  "disown.no": "No, volver",
+  "disown.done": "Recibimos tu reporte. El banco revisará la transferencia.",
+  "disown.done.frozen":
+    "Recibimos tu reporte y bloqueamos la cuenta: no puede salir dinero de ella. El banco revisará la transferencia.",
   "if-fraud.title": "Qué hacer si es un fraude",
   "if-fraud.1": "No envíes nada más y deja de hablar con quien te lo pide.",
   "if-fraud.2":
