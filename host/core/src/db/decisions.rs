@@ -1,6 +1,8 @@
 //! The decisions of models that are kept with the batches which rest on them.
 
-use futures_util::{Stream, StreamExt as _};
+use std::pin::pin;
+
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -51,6 +53,22 @@ pub fn in_period(
         until,
     );
     rows.fetch(db).map(|row| row.and_then(|row| read(row.chain_id, row.seq, row.created_at, &row.decisions)))
+}
+
+/// Visits the decisions of a period with the times of their batches.
+///
+/// # Errors
+/// When the database fails.
+pub async fn each_decision(
+    db: &mut PgConnection,
+    period: Period,
+    mut visit: impl FnMut(OffsetDateTime, &Decision),
+) -> Result<(), sqlx::Error> {
+    let mut batches = pin!(in_period(db, period));
+    while let Some(kept) = batches.try_next().await? {
+        kept.decisions.iter().for_each(|decision| visit(kept.created_at, decision));
+    }
+    Ok(())
 }
 
 /// Those of a batch.

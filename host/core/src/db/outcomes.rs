@@ -1,6 +1,5 @@
 //! What became of orders. Rows are only added.
 
-mod decided;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,7 +13,6 @@ use crate::clock::{CLOCK_SKEW_MAX, at_millis};
 use crate::domain::outcome::{CUSTOMER, OutcomeKind, Statement, counting};
 use crate::sealing::ChainKey;
 
-pub use decided::each_decision;
 
 /// How long after an order's id was made its batch may be committed: more than a request may take.
 const COMMIT_WAIT_MAX: Duration = Duration::minutes(2);
@@ -167,7 +165,7 @@ pub async fn unknown(db: &mut PgConnection, subjects: &[Uuid]) -> Result<BTreeSe
     );
     let mut unknown: BTreeSet<_> = unmade.fetch_all(&mut *db).await?.into_iter().collect();
     for (from, until) in periods(&unknown) {
-        each_decision(db, (from, until), |_, decision| {
+        each_decision(db, Period { from, until: Some(until) }, |_, decision| {
             unknown.remove(&decision.subject);
         })
         .await?;

@@ -4,10 +4,11 @@ pub mod report;
 pub mod row;
 
 use sqlx::PgConnection;
-use time::{Duration, OffsetDateTime};
+use time::OffsetDateTime;
 
 use crate::db::components::{self, named};
-use crate::db::outcomes::{by_subject, each_decision};
+use crate::db::decisions::{Period, each_decision};
+use crate::db::outcomes::by_subject;
 use report::{OutcomeReport, Seen, Tally};
 use row::LabelledRow;
 
@@ -22,7 +23,7 @@ pub async fn report(
 ) -> Result<OutcomeReport, sqlx::Error> {
     let (stated, registered) = (by_subject(db).await?, components::list(db).await?);
     let mut tally = Tally::new(now);
-    each_decision(db, (since, now + Duration::SECOND), |decided_at, decision| {
+    each_decision(db, Period::since(since), |decided_at, decision| {
         let statements = stated.get(&decision.subject).map(Vec::as_slice).unwrap_or_default();
         if let Some(seen) = Seen::of(decided_at, decision) {
             tally.add(&seen, statements);
@@ -43,7 +44,7 @@ pub async fn each_row(
     mut visit: impl FnMut(LabelledRow<'_>),
 ) -> Result<(), sqlx::Error> {
     let stated = by_subject(db).await?;
-    each_decision(db, (since, now + Duration::SECOND), |decided_at, decision| {
+    each_decision(db, Period::since(since), |decided_at, decision| {
         let statements = stated.get(&decision.subject).map(Vec::as_slice).unwrap_or_default();
         if let Some(row) = LabelledRow::of(decided_at, decision, statements, now) {
             visit(row);
