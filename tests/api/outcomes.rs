@@ -181,7 +181,6 @@ async fn the_report_is_for_those_who_may_replay_and_says_what_it_cannot_know(db:
 }
 
 /// From the decision on a transfer to the shares at each horizon, and a refused order by what its decision is about.
-#[ignore = "decisions are not kept with their batches yet"]
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn decisions_are_compared_with_what_became_of_their_orders(db: PgPool) {
     let app = TestApp::with(db, Options { risk_enforcement: Enforcement::Shadow, ..Options::default() }).await;

@@ -132,7 +132,7 @@ async fn a_few_replays_run_at_once(db: PgPool) {
     let app = TestApp::new(db).await;
     let ops = app.operator(Some("models:admin rules:admin"));
     fill(&app, &ops, ("/admin/replay", "application/json"), REPLAYS).await;
-    ops.post("/admin/replay", json!({"decisions": []})).await.assert_status(200);
+    ops.post("/admin/replay", json!({"kind": "risk", "days": 1, "limit": 1})).await.assert_status(200);
 }
 
 /// A user without money cannot fill the table of keys; what was answered is still replayed, and what can be made is

@@ -1,6 +1,5 @@
 //! What became of orders. Rows are only added.
 
-
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use sqlx::{Connection as _, PgConnection};
@@ -10,9 +9,9 @@ use uuid::Uuid;
 use super::records::{self, Change, OWNER, Subject};
 use super::unknown_text;
 use crate::clock::{CLOCK_SKEW_MAX, at_millis};
+use crate::db::decisions::{Period, each_decision};
 use crate::domain::outcome::{CUSTOMER, OutcomeKind, Statement, counting};
 use crate::sealing::ChainKey;
-
 
 /// How long after an order's id was made its batch may be committed: more than a request may take.
 const COMMIT_WAIT_MAX: Duration = Duration::minutes(2);

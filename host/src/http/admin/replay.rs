@@ -63,8 +63,12 @@ pub(crate) async fn replay(
     let _turn = app.replays.try_acquire().map_err(|_| Error::Shed(REPLAYS))?;
     let mut fields = strict(request).await?;
     let ReplayRequest { kind, days, limit } = fields.read();
+    let kind = ModelKind::parse(&kind).filter(|kind| KEPT.contains(&kind.as_str()));
+    if kind.is_none() {
+        fields.refuse("kind", "unknown-value", "must be risk or transfer-rules");
+    }
     fields.finish()?;
-    let kind = ModelKind::parse(&kind).ok_or(Error::NotFound)?;
+    let kind = kind.ok_or(Error::NotFound)?;
     let found = replay_period(&app.db, app.runtime.clone(), kind, (last(&app, days), limit as usize)).await?;
     Ok(Json(found))
 }
