@@ -69,8 +69,9 @@ pub(super) async fn what_if(common: &Common, asked: &WhatIf) -> Result<ExitCode>
             risk: candidate(&database, &runtime, ModelKind::Risk, asked.risk.as_deref()).await?,
             rules: candidate(&database, &runtime, ModelKind::TransferRules, asked.rules.as_deref()).await?,
         };
-        let period = Period::since(Clock::system().now() - asked.since);
-        try_period(&database.pool, runtime, candidates, (period, usize::MAX)).await.context("cannot read the decisions")
+        let clock = Clock::system();
+        let period = Period::since(clock.now() - asked.since);
+        try_period(&database.pool, runtime, candidates, (period, usize::MAX), &clock).await.context("cannot read the decisions")
     };
     let found = found.await;
     database.close().await?;
@@ -128,7 +129,7 @@ fn show_change(change: &Change) -> Result<()> {
     print(&format!("    by amount: {}", counts(&mut change.by_amount.iter().map(|(name, count)| (*name, count)))))?;
     print(&format!("    by payee: {}", counts(&mut change.by_payee.iter().map(|(name, count)| (*name, count)))))?;
     if !change.by_outcome.is_empty() {
-        let outcomes = &mut change.by_outcome.iter().map(|(name, count)| (name.as_str(), count));
+        let outcomes = &mut change.by_outcome.iter().map(|(name, count)| (*name, count));
         print(&format!("    what became of them: {}", counts(outcomes)))?;
     }
     let examples: Vec<_> = change.examples.iter().map(ToString::to_string).collect();

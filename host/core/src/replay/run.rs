@@ -11,8 +11,11 @@ use tokio::task::JoinSet;
 use super::components::Components;
 use super::what_if::{Candidates, OrderDecisions, WhatIf, decide_again};
 use super::{ReplayOutcome, Replayer};
+use crate::clock::Clock;
 use crate::db::decisions::{self, Period};
+use crate::db::outcomes;
 use crate::domain::model::ModelKind;
+use crate::domain::outcome::counting;
 use crate::wasm::Runtime;
 
 /// Orders or decisions in memory at once, for each processor.
@@ -53,6 +56,7 @@ pub async fn try_period(
     runtime: Runtime,
     candidates: Candidates,
     (period, limit): (Period, usize),
+    clock: &Clock,
 ) -> Result<WhatIf, sqlx::Error> {
     let mut components = Components::new(db.clone(), runtime);
     let mut connection = db.acquire().await?;
@@ -85,6 +89,12 @@ pub async fn try_period(
     }
     while let Some(one) = running.join_next().await {
         one.into_iter().for_each(|it| found.merge(it));
+    }
+    let (stated, now) = (outcomes::by_subject(&mut *db.acquire().await?).await?, clock.now());
+    for change in found.changes_mut() {
+        for statement in change.subjects.iter().filter_map(|subject| counting(stated.get(subject)?, now)) {
+            *change.by_outcome.entry(statement.kind.as_str()).or_default() += 1;
+        }
     }
     Ok(found.sorted())
 }

@@ -65,7 +65,7 @@ pub struct Change {
     /// By how long the payee had been saved.
     pub by_payee: BTreeMap<&'static str, u64>,
     /// What became of them, as far as that is known.
-    pub by_outcome: BTreeMap<String, u64>,
+    pub by_outcome: BTreeMap<&'static str, u64>,
     pub examples: Vec<Uuid>,
     #[serde(skip)]
     pub subjects: Vec<Uuid>,

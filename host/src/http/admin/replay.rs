@@ -85,7 +85,7 @@ pub(crate) async fn what_if(State(app): State<App>, reader: Reader, request: Req
     let rules = candidate(&app, &mut fields, ("rules", ModelKind::TransferRules), rules).await?;
     fields.finish()?;
     let period = (last(&app, days), limit as usize);
-    Ok(Json(try_period(&app.db, app.runtime.clone(), Candidates { risk, rules }, period).await?))
+    Ok(Json(try_period(&app.db, app.runtime.clone(), Candidates { risk, rules }, period, &app.clock).await?))
 }
 
 async fn strict(request: Request) -> Result<Fields, Error> {
