@@ -24,7 +24,7 @@ use crate::chance::Chance;
 use crate::leases::NO_HEAD;
 use crate::model::{CONTEXT, key, lenient, put_on_record};
 use crate::received;
-use crate::tables::{LOADS, Lease, Model, Refusal};
+use crate::tables::{Lease, Model, Refusal, Tables};
 
 const SEEDS: u64 = 500;
 const STEPS: usize = 12;
@@ -316,7 +316,7 @@ impl Pair {
         let writer = &self.writers[writer];
         let actual = self.postgres.lookup(commands, writer, context, &BTreeSet::new()).await.unwrap();
         let mut modelled = State::default();
-        LOADS.iter().for_each(|load| load(&self.model.tables(), commands, writer, context, &mut modelled));
+        loads::<Tables>().iter().for_each(|load| load(&self.model.tables(), commands, writer, context, &mut modelled));
         assert_eq!(format!("{actual:#?}"), format!("{modelled:#?}"), "seed {seed}: {commands:?}");
         actual
     }

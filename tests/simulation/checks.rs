@@ -25,7 +25,7 @@ pub(crate) fn complaints(result: &RunResult) -> Vec<String> {
     check_holds(&tables, &mut complaints);
     check_accounts(&tables, &result.opened, &mut complaints);
     check_chains(&tables, &mut complaints);
-    complaints.extend(rerun::complaints(&tables));
+    complaints.extend(rerun::complaints(&tables, &result.models));
     if result.terms.per_day_limit.is_some() {
         check_limits(&tables, &mut complaints);
     }

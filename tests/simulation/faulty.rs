@@ -11,6 +11,7 @@ use caudal::domain::hold;
 use caudal::ledger::batch::{Batch, Context, Row, State};
 use caudal::ledger::chain::Seal;
 use caudal::ledger::store::{CommitError, Fate, Store};
+use caudal::ledger::tables::loads;
 use caudal::ledger::writer::Writer;
 use caudal::ledger::{CUSTOMER_STRIPE, Command};
 use time::OffsetDateTime;
@@ -19,7 +20,7 @@ use uuid::Uuid;
 
 use crate::chance::Chance;
 use crate::locks::{Guards, Locked, Locks};
-use crate::tables::{LOADS, Model};
+use crate::tables::{Model, Tables};
 
 /// Longest time of a statement that is not late.
 const STATEMENT_TIME_MAX: Duration = Duration::from_millis(4);
@@ -146,7 +147,7 @@ impl Store for Faulty {
         drop(self.take_guards());
         self.lock(locked).await;
         let mut state = State::default();
-        for load in LOADS {
+        for load in loads::<Tables>() {
             self.connect().await?;
             load(&self.model.tables(), commands, writer, context, &mut state);
         }

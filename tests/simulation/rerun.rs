@@ -1,85 +1,92 @@
 //! Decides again what the batches stored, from an empty ledger and in the order of their moments: it gives the same
-//! bytes. Only the verdicts of the rules are taken over.
+//! bytes.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::Arc;
 
-use caudal::domain::clabe::Clabe;
-use caudal::domain::rules::{Facts, Verdict};
+use caudal::domain::rules::{Facts, Verdict, Violation};
 use caudal::domain::transfer::{RailEvent, Status};
-use caudal::ledger::apply::apply;
-use caudal::ledger::batch::{Context, NoVerdict, Policy, State};
 use caudal::ledger::chain::{ChainKey, Seal};
-use caudal::ledger::writer::Writer;
-use caudal::ledger::{Command, IN_TRANSIT_ACCOUNT};
-use uuid::Uuid;
+use caudal::ledger::fork::{self, Keys, Plan, Recorded, Report, Rules};
+use caudal::models::{Models, ScoreError};
 
-use crate::tables::{LOADS, Model, Tables, write};
+use crate::tables::Tables;
 use crate::world::KEY;
 
-pub(crate) fn complaints(tables: &Tables) -> Vec<String> {
-    let again = Model::default();
-    tables.writers.values().for_each(|lease| again.tables().add_stripe(lease.stripe));
-    let mut batches: Vec<_> = tables.batches.values().filter(|seal| !seal.header.commands.is_empty()).collect();
-    batches.sort_by_key(|seal| (seal.header.moment, seal.header.chain_id, seal.header.seq));
-    for seal in batches {
-        if let Err(why) = decide_again(&again, tables, seal) {
-            return vec![format!("batch {} of chain {}: {why}", seal.header.seq, seal.header.chain_id)];
-        }
+/// The rules that serve.
+pub(crate) struct Served(pub(crate) Models);
+
+impl Rules for Served {
+    fn decide(&self, facts: &Facts) -> Result<Verdict, ScoreError> {
+        self.0.snapshot().decide(facts)
     }
-    let is_same = again.tables().balances == tables.balances;
-    if is_same { Vec::new() } else { vec!["the balances are others when everything is decided again".to_owned()] }
+
+    fn transition(&self, status: Status, event: RailEvent) -> Result<Option<Status>, ScoreError> {
+        self.0.snapshot().transition(status, event)
+    }
 }
 
-fn decide_again(again: &Model, tables: &Tables, seal: &Seal) -> Result<(), String> {
-    let header = &seal.header;
-    let (terms, decided) = seal.decided().ok_or("its commands do not belong to its rows")?;
-    let stripe = tables.writers[&header.chain_id].stripe;
-    let context = Context { now: header.created_at, stripe, terms };
-    let (chain_id, next_seq, head, holder) = (header.chain_id, header.seq, header.prev_hash, Uuid::nil());
-    let writer = Writer { chain_id, stripe, next_seq, head, holder };
-    let commands: Vec<Command> = decided.iter().map(|it| it.command.clone()).collect();
-    let orders: Vec<_> = decided.iter().filter_map(|it| it.command.order().zip(it.read.as_ref())).collect();
-    // What belongs to users. Of a payee, a refused order says less than a hold, and that less than a transfer.
-    let mut reads = orders.clone();
-    reads.sort_by_key(|(_, read)| (!read.payee.bank.is_empty(), !read.payee.name.is_empty()));
-    for (order, read) in reads {
-        again.tables().payees.insert(order.to_beneficiary_id, read.payee.clone());
+/// The same, but for one verdict.
+struct Refusing(Served);
+
+impl Rules for Refusing {
+    fn decide(&self, _: &Facts) -> Result<Verdict, ScoreError> {
+        let violation = Violation { code: "limit-exceeded".to_owned(), detail: "No.".to_owned() };
+        Ok(Verdict::Rejected(vec![violation]))
     }
-    let mut state = State::default();
-    LOADS.iter().for_each(|load| load(&again.tables(), &commands, &writer, &context, &mut state));
-    // Whether a number had been issued by then.
-    for order in commands.iter().filter_map(Command::incoming) {
-        let credited = tables.transfers[&order.transfer_id()].new.credit_account_id;
-        if credited == IN_TRANSIT_ACCOUNT
-            && let Some(number) = Clabe::read(&order.payee_number)
-        {
-            state.issued.remove(&number);
-        }
+
+    fn transition(&self, status: Status, event: RailEvent) -> Result<Option<Status>, ScoreError> {
+        self.0.transition(status, event)
     }
-    for (order, read) in &orders {
-        let user = state.users.get_mut(&order.owner).unwrap();
-        (user.per_transfer_limit, user.per_day_limit) = (read.per_transfer_limit, read.per_day_limit);
-    }
-    let verdict = |key: (String, String)| match &tables.answers[&key].outcome {
-        Ok(_) => Verdict::Accepted,
-        Err(rejection) => Verdict::Rejected(rejection.violations.clone()),
+}
+
+pub(crate) fn history(tables: &Tables, models: &Models) -> Vec<Recorded> {
+    let rules: Arc<dyn Rules> = Arc::new(Served(models.clone()));
+    let mut seals: Vec<&Seal> = tables.batches.values().collect();
+    seals.sort_by_key(|seal| (seal.header.moment, seal.header.chain_id, seal.header.seq));
+    let recorded = seals.into_iter().map(|seal| Recorded {
+        seal: seal.clone(),
+        stripe: tables.writers[&seal.header.chain_id].stripe,
+        rules: Some(Arc::clone(&rules)),
+        decisions: Vec::new(),
+    });
+    recorded.collect()
+}
+
+pub(crate) fn run(plan: Plan, history: Vec<Recorded>) -> Report {
+    let keys = Keys { ring: ChainKey::new(KEY).unwrap().into(), closed: Default::default() };
+    fork::run(plan, &keys, [history])
+}
+
+pub(crate) fn complaints(tables: &Tables, models: &Models) -> Vec<String> {
+    let report = run(Plan::default(), history(tables, models));
+    let is_whole = report.is_proven && report.executed.batches == tables.batches.len() as u64;
+    let is_same = is_whole && report.balances.differ == 0 && report.unproven == 0;
+    if is_same { Vec::new() } else { vec![format!("decided again, it is another history: {report:?}")] }
+}
+
+/// Changes one thing in a batch. `None` if there is no such batch; otherwise why it was not found, if it was not.
+pub(crate) fn plant(tables: &Tables, models: &Models, chance: &crate::chance::Chance) -> Option<Result<(), String>> {
+    let mut history = history(tables, models);
+    let is_verdict = chance.happens(500);
+    let sends = |recorded: &Recorded| {
+        let (_, decided) = recorded.seal.decided()?;
+        let made = decided.iter().filter_map(|it| it.command.order()).find(|it| tables.transfers.contains_key(&it.transfer_id));
+        made.map(drop)
     };
-    let owned_key = |order: &caudal::ledger::Order| order.key.clone().map(|key| (order.owner.clone(), key));
-    let verdicts: Vec<_> =
-        orders.iter().map(|(order, _)| owned_key(order).map_or(Verdict::Accepted, &verdict)).collect();
-    let asked = AtomicUsize::new(0);
-    let decide =
-        |_: &str, _: Uuid, _: &Facts| -> Result<_, NoVerdict> { Ok(verdicts[asked.fetch_add(1, Relaxed)].clone()) };
-    let transition = |_: Status, event: RailEvent| -> Result<_, NoVerdict> {
-        Ok(Some(if event == RailEvent::Settled { Status::Completed } else { Status::Failed }))
-    };
-    let (mut batch, outcomes) =
-        apply(&mut state, &commands, &context, &Policy { decide: &decide, transition: &transition });
-    batch.rules = header.rules.clone();
-    batch.decisions = seal.decisions().ok_or("its decisions cannot be read")?;
-    let made = ChainKey::new(KEY).unwrap().seal(&batch, header.batch_id, &writer, &context);
-    if made != *seal {
-        return Err(format!("decided again with {outcomes:?}, it is {made:#?} instead of {seal:#?}"));
+    let places: Vec<_> = (0..history.len())
+        .filter(|at| if is_verdict { sends(&history[*at]).is_some() } else { !history[*at].seal.header.commands.is_empty() })
+        .collect();
+    let at = *places.get(chance.pick(places.len().max(1)))?;
+    let planted = &mut history[at];
+    let place = (planted.seal.header.chain_id, planted.seal.header.seq);
+    if is_verdict {
+        planted.rules = Some(Arc::new(Refusing(Served(models.clone()))));
+    } else {
+        let commands = &mut planted.seal.header.commands;
+        let byte = chance.pick(commands.len());
+        commands[byte] ^= 1 << chance.pick(8);
     }
-    write(&mut again.tables(), &batch, &made).map_err(|_| "it is refused when it is decided again".to_owned())
+    let found = run(Plan::default(), history).first_difference;
+    let is_found = found.as_ref().is_some_and(|it| (it.chain_id, it.seq) == place);
+    Some(is_found.then_some(()).ok_or_else(|| format!("a change of {place:?} is found as {found:?}")))
 }

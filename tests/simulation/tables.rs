@@ -5,20 +5,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use caudal::clock::mexico_city_date;
 use caudal::domain::account_number::normalise;
 use caudal::domain::clabe::Clabe;
 use caudal::domain::hold::OwnedHold;
+use caudal::domain::incoming::IncomingOrder;
 use caudal::domain::money::Money;
-use caudal::domain::transfer::{RailName, Reason, Status};
+use caudal::domain::transfer::{Kind, RailName, Reason, Status};
+use caudal::ledger;
 use caudal::ledger::batch::{
-    AccountEvent, AccountFacts, Answer, Balance, BalanceKey, Batch, Context, HoldEnd, Made, NewEntry, NewTransfer,
-    Payee, ReportedTransfer, State, UserFacts,
+    AccountEvent, AccountFacts, Answer, Balance, BalanceKey, Batch, HoldEnd, Made, NewEntry, NewTransfer, Payee,
+    ReportedTransfer, UserFacts,
 };
 use caudal::ledger::chain::Seal;
 use caudal::ledger::store::{CommitError, Fate};
-use caudal::ledger::writer::Writer;
-use caudal::ledger::{CUSTOMER_STRIPE, Command, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
+use caudal::ledger::{CUSTOMER_STRIPE, FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -105,12 +105,6 @@ impl From<Refusal> for CommitError {
 #[derive(Clone, Default)]
 pub(crate) struct Model(Arc<Mutex<Tables>>);
 
-type Load = fn(&Tables, &[Command], &Writer, &Context, &mut State);
-
-/// The queries of a look-up, in the order of the real ones. Each sees a later snapshot.
-pub(crate) const LOADS: [Load; 7] =
-    [load_numbers, load_facts, load_transfers, load_used, load_issued, load_holds, load_freezes];
-
 impl Model {
     pub(crate) fn tables(&self) -> MutexGuard<'_, Tables> {
         self.0.lock().unwrap()
@@ -136,68 +130,51 @@ impl Model {
     }
 }
 
-fn load_numbers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, state: &mut State) {
-    for command in commands {
-        let Command::Open(open) = command else { continue };
-        let number = (open.owner.clone(), normalise(&open.account_number));
-        let is_same =
-            |facts: &AccountFacts| facts.owner.as_ref() == Some(&open.owner) && normalise(&facts.number) == number.1;
-        if tables.accounts.values().any(is_same) {
-            state.numbers.insert(number);
+impl ledger::tables::Tables for Tables {
+    fn account(&self, account_id: Uuid) -> Option<&AccountFacts> {
+        self.accounts.get(&account_id)
+    }
+
+    fn accounts_of<'a>(&'a self, owner: &'a str) -> impl Iterator<Item = (Uuid, &'a AccountFacts)> {
+        let own = self.accounts.iter().filter(move |(_, facts)| facts.owner.as_deref() == Some(owner));
+        own.map(|(id, facts)| (*id, facts))
+    }
+
+    fn issued(&self, number: Clabe) -> Option<Uuid> {
+        self.issued.get(&number).copied()
+    }
+
+    fn balance(&self, key: BalanceKey) -> Option<Balance> {
+        self.balances.get(&key).copied()
+    }
+
+    fn payee(&self, beneficiary_id: Uuid) -> Option<&Payee> {
+        self.payees.get(&beneficiary_id)
+    }
+
+    fn user(&self, owner: &str) -> UserFacts {
+        self.users.get(owner).copied().unwrap_or_default()
+    }
+
+    fn pending(&self, owner: &str) -> usize {
+        let is_own = |id: &&Uuid| self.transfers.get(*id).is_some_and(|stored| stored.new.owner == owner);
+        self.payments.iter().filter(is_own).count()
+    }
+
+    fn answer(&self, owner: &str, key: &str) -> Option<Answer> {
+        let mut answer = self.answers.get(&(owner.to_owned(), key.to_owned()))?.clone();
+        // The present status, not the one that was answered.
+        match &mut answer.outcome {
+            Ok(Made::Transfer(transfer)) => transfer.status = self.transfers[&transfer.transfer_id].status(),
+            Ok(Made::Hold(hold)) => hold.status = self.holds[&hold.hold_id].hold.status,
+            Err(_) => {}
         }
+        Some(answer)
     }
-}
 
-fn load_facts(tables: &Tables, commands: &[Command], writer: &Writer, context: &Context, state: &mut State) {
-    load_balances(tables, commands, writer, state);
-    load_payees(tables, commands, state);
-    load_users(tables, commands, context, state);
-    load_answers(tables, commands, state);
-}
-
-fn load_balances(tables: &Tables, commands: &[Command], writer: &Writer, state: &mut State) {
-    let own = [FUNDING_ACCOUNT, SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT].map(|id| (id, writer.stripe));
-    let named = commands.iter().filter(|command| !matches!(command, Command::Open(_))).filter_map(Command::account_id);
-    let payees = commands.iter().filter_map(Command::payee_account_id);
-    for key in named.chain(payees).map(|id| (id, CUSTOMER_STRIPE)).chain(own) {
-        if let (Some(balance), Some(facts)) = (tables.balances.get(&key), tables.accounts.get(&key.0)) {
-            state.balances.insert(key, *balance);
-            state.accounts.insert(key.0, facts.clone());
-        }
-    }
-}
-
-fn load_payees(tables: &Tables, commands: &[Command], state: &mut State) {
-    for command in commands {
-        let Some(order) = command.order() else { continue };
-        if let Some(payee) = tables.payees.get(&order.to_beneficiary_id) {
-            state.payees.insert(order.to_beneficiary_id, payee.clone());
-        }
-    }
-}
-
-fn load_users(tables: &Tables, commands: &[Command], context: &Context, state: &mut State) {
-    let today = mexico_city_date(context.now);
-    for command in commands {
-        let Some(order) = command.order() else { continue };
-        let own = tables.accounts.iter().filter(|(_, facts)| facts.owner.as_ref() == Some(&order.owner));
-        let balances = own.filter_map(|(id, _)| tables.balances.get(&(*id, CUSTOMER_STRIPE)));
-        let sent = balances.filter(|balance| balance.sent_day >= today).map(|balance| balance.sent.minor());
-        let facts = tables.users.get(&order.owner).copied().unwrap_or_default();
-        let is_own = |id: &&Uuid| tables.transfers.get(*id).is_some_and(|stored| stored.new.owner == order.owner);
-        let pending = if context.terms.rail.is_instant() { 0 } else { tables.payments.iter().filter(is_own).count() };
-        let pending = i32::try_from(pending).unwrap();
-        let facts = UserFacts { day_total: Money::from_minor(sent.sum()), pending, ..facts };
-        state.users.insert(order.owner.clone(), facts);
-    }
-}
-
-fn load_transfers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, state: &mut State) {
-    for command in commands {
-        let Command::Report(report) = command else { continue };
-        let id = report.transfer_id;
-        let Some(stored) = tables.transfers.get(&id).filter(|it| it.new.rail.is_some()) else { continue };
-        let transfer = ReportedTransfer {
+    fn transfer(&self, transfer_id: Uuid) -> Option<ReportedTransfer> {
+        let stored = self.transfers.get(&transfer_id).filter(|it| it.new.rail.is_some())?;
+        Some(ReportedTransfer {
             kind: stored.new.kind,
             owner: stored.new.owner.clone(),
             account_id: stored.new.transfer.from_account_id,
@@ -205,70 +182,32 @@ fn load_transfers(tables: &Tables, commands: &[Command], _: &Writer, _: &Context
             amount: stored.new.transfer.amount,
             status: stored.status(),
             statuses: i16::try_from(stored.statuses.len()).unwrap(),
-            returned: tables.transfers.values().any(|other| other.new.returns == Some(id)),
+            returned: self.transfers.values().any(|other| other.new.returns == Some(transfer_id)),
             created_at: stored.new.transfer.created_at,
             moment: stored.moment,
-        };
-        state.transfers.insert(id, transfer);
+        })
     }
-}
 
-fn load_used(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, state: &mut State) {
-    let is_used = |id: &Uuid| tables.transfers.contains_key(id) || tables.holds.contains_key(id);
-    state.used.extend(commands.iter().filter_map(Command::chosen_id).filter(is_used));
-    let known = commands.iter().filter_map(Command::incoming).filter_map(|it| tables.transfers.get(&it.transfer_id()));
-    state.received.extend(known.filter_map(|it| Some((it.new.transfer.transfer_id, it.new.order.clone()?))));
-}
-
-fn load_issued(tables: &Tables, commands: &[Command], _: &Writer, context: &Context, state: &mut State) {
-    let new = commands.iter().filter_map(|command| match command {
-        Command::Open(open) => open.issued,
-        Command::Receive(receive) => Clabe::read(&receive.order.payee_number),
-        _ => None,
-    });
-    let range = context.terms.on_us;
-    let payees = state.payees.values().filter_map(|payee| Clabe::read(&payee.number));
-    let wanted: BTreeSet<_> =
-        new.chain(payees.filter(|clabe| range.is_some_and(|range| range.is_same_bank(*clabe)))).collect();
-    for clabe in wanted {
-        let Some(&account) = tables.issued.get(&clabe) else { continue };
-        let key = (account, CUSTOMER_STRIPE);
-        state.issued.insert(clabe, account);
-        state.balances.entry(key).or_insert(tables.balances[&key]);
-        state.accounts.entry(account).or_insert(tables.accounts[&account].clone());
+    fn is_used(&self, id: Uuid) -> bool {
+        self.transfers.contains_key(&id) || self.holds.contains_key(&id)
     }
-}
 
-fn load_holds(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, state: &mut State) {
-    for id in commands.iter().filter_map(Command::hold_id) {
-        state.holds.extend(tables.holds.get(&id).map(|hold| (id, hold.clone())));
+    fn received(&self, transfer_id: Uuid) -> Option<IncomingOrder> {
+        self.transfers.get(&transfer_id)?.new.order.clone()
     }
-}
 
-fn load_freezes(tables: &Tables, commands: &[Command], _: &Writer, _: &Context, state: &mut State) {
-    for command in commands {
-        let Command::Freeze(freeze) = command else { continue };
-        let events = tables.account_events.keys().filter(|(account, _)| *account == freeze.account_id).count();
-        if events > 0 {
-            state.freezes.insert(freeze.account_id, i16::try_from(events).unwrap());
-        }
+    fn is_tracked(&self, tracking_key: &str) -> bool {
+        let mut made = self.transfers.values().filter(|it| it.new.kind == Kind::Spei);
+        made.any(|it| it.new.transfer.spei_reference.as_deref() == Some(tracking_key))
     }
-}
 
-fn load_answers(tables: &Tables, commands: &[Command], state: &mut State) {
-    for command in commands {
-        let Some(order) = command.order() else { continue };
-        let Some(key) = order.key.clone().map(|key| (order.owner.clone(), key)) else { continue };
-        if let Some(answer) = tables.answers.get(&key) {
-            let mut answer = answer.clone();
-            // The present status, not the one that was answered.
-            match &mut answer.outcome {
-                Ok(Made::Transfer(transfer)) => transfer.status = tables.transfers[&transfer.transfer_id].status(),
-                Ok(Made::Hold(hold)) => hold.status = tables.holds[&hold.hold_id].hold.status,
-                Err(_) => {}
-            }
-            state.answers.insert(key, answer);
-        }
+    fn hold(&self, hold_id: Uuid) -> Option<&OwnedHold> {
+        self.holds.get(&hold_id)
+    }
+
+    fn freezes(&self, account_id: Uuid) -> i16 {
+        let events = self.account_events.range((account_id, i16::MIN)..=(account_id, i16::MAX)).count();
+        i16::try_from(events).unwrap()
     }
 }
 

@@ -81,6 +81,7 @@ pub(crate) struct RunResult {
     pub(crate) model: Model,
     pub(crate) attempts: Vec<Attempts>,
     pub(crate) terms: Terms,
+    pub(crate) models: Models,
     /// Accounts that were opened during the run.
     pub(crate) opened: Vec<OpenedAccount>,
     /// Found during the run.
@@ -173,7 +174,7 @@ pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -
     clocks.abort();
     operators[2].abort();
     let (opened, complaints) = (world.opened.lock().unwrap().clone(), complaints.lock().unwrap().clone());
-    RunResult { model, attempts, terms, opened, complaints }
+    RunResult { model, attempts, terms, models: world.models, opened, complaints }
 }
 
 impl World {

@@ -18,6 +18,7 @@ mod counts;
 mod decide;
 pub mod expiry;
 mod fingerprint;
+pub mod fork;
 pub mod heads;
 mod jitter;
 mod job;
@@ -25,6 +26,7 @@ mod pace;
 mod queue;
 mod rows;
 pub mod store;
+pub mod tables;
 mod tracking;
 pub mod writer;
 

@@ -15,6 +15,9 @@ const PREFIX: &str = "CAUD";
 /// Digits of the date.
 const DATE_LENGTH: usize = 8;
 
+/// Begins the idempotency key of a recovered payment: clients' keys have no spaces.
+const RECOVERED: &str = "recovered ";
+
 /// Characters after the date, 5 bits each.
 const SUFFIX_LENGTH: usize = 18;
 
@@ -51,9 +54,12 @@ pub fn is_own_tracking_key(tracking_key: &str) -> bool {
 }
 
 /// The idempotency key under which the answer to a lost request waits for its retry: what its tracking key has on any day.
-/// Clients' keys have no spaces.
 pub(super) fn recovered_key(tracking_key: &str) -> Option<String> {
-    is_own_tracking_key(tracking_key).then(|| format!("recovered {}", &tracking_key[PREFIX.len() + DATE_LENGTH..]))
+    is_own_tracking_key(tracking_key).then(|| format!("{RECOVERED}{}", &tracking_key[PREFIX.len() + DATE_LENGTH..]))
+}
+
+pub(super) fn is_recovered(key: &str) -> bool {
+    key.starts_with(RECOVERED)
 }
 
 /// The same for a retry; `None` without an idempotency key.

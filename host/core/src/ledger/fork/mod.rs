@@ -1,0 +1,343 @@
+//! Executes the sealed history again, in memory: as it was decided, or from a moment on under other rules or another risk
+//! model.
+//!
+//! Without a candidate the fork is null: it keeps the recorded batches, ids and times, runs the rules that decided, and seals
+//! what it makes, which has to be what was recorded. With a candidate everything before the moment is such a null fork, and
+//! what follows goes its own way: recorded commands come at their times, and meet other balances, totals and holds.
+//!
+//! Nobody knows what people would have done then. A command that cannot be carried out any more is dropped. A payment that
+//! only the fork makes settles at once, and a hold that only the fork has expires. Who would have been asked to acknowledge a
+//! risk is taken to do so, and is counted. A refused order may have come again under another key: then the fork has both.
+
+mod books;
+mod border;
+mod course;
+mod difference;
+mod report;
+mod run;
+mod tally;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::apply::apply;
+use super::batch::{Batch, Context, NoVerdict, Policy, State, Terms};
+use super::chain::Seal;
+use super::command::{Command, Order, Outcome, PaymentReport, ReleaseHold};
+use super::tables::{Tables as _, loads};
+use super::writer::Writer;
+use crate::domain::clabe::Clabe;
+use crate::domain::decision::Decision;
+use crate::domain::fact::FACTS;
+use crate::domain::model::ModelKind;
+use crate::domain::risk::{Level, Request, Risk};
+use crate::domain::rules::{Facts, RISK_ACKNOWLEDGMENT_REQUIRED, UNKNOWN_ACCOUNT, Verdict};
+use crate::domain::transfer::{RailEvent, Reason, Report as RailReport, Status};
+use crate::wasm::{ScoreError, TransferRules};
+use books::Books;
+use border::Border;
+use course::{Course, recorded_course};
+use difference::Made;
+use tally::Tally;
+
+pub use difference::Difference;
+pub use report::Report;
+pub use run::{Keys, run};
+
+/// A version of the transfer rules.
+pub trait Rules: Send + Sync {
+    /// # Errors
+    /// See [`ScoreError`].
+    fn decide(&self, facts: &Facts) -> Result<Verdict, ScoreError>;
+
+    /// # Errors
+    /// See [`ScoreError`].
+    fn transition(&self, status: Status, event: RailEvent) -> Result<Option<Status>, ScoreError>;
+}
+
+type Transitions = BTreeMap<(Status, RailEvent), Option<Status>>;
+
+/// A component, which is asked once for each transition.
+pub struct LoadedRules {
+    component: TransferRules,
+    transitions: Mutex<Transitions>,
+}
+
+impl From<TransferRules> for LoadedRules {
+    fn from(component: TransferRules) -> Self {
+        Self { component, transitions: Mutex::default() }
+    }
+}
+
+impl Rules for LoadedRules {
+    fn decide(&self, facts: &Facts) -> Result<Verdict, ScoreError> {
+        self.component.decide(facts)
+    }
+
+    fn transition(&self, status: Status, event: RailEvent) -> Result<Option<Status>, ScoreError> {
+        let mut known = self.transitions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(next) = known.get(&(status, event)) {
+            return Ok(*next);
+        }
+        let next = self.component.transition(status, event)?;
+        known.insert((status, event), next);
+        Ok(next)
+    }
+}
+
+/// The score that a risk model gives.
+pub type ScoreRisk = dyn Fn(&Request) -> Result<f64, ScoreError> + Send + Sync;
+
+/// A batch as it was recorded.
+pub struct Recorded {
+    pub seal: Seal,
+    /// That of its chain.
+    pub stripe: i16,
+    /// That decided; `None` if they are not registered.
+    pub rules: Option<Arc<dyn Rules>>,
+    /// What was kept of the models' decisions on its orders.
+    pub decisions: Vec<Decision>,
+}
+
+/// What to execute, and under what.
+#[derive(Default)]
+pub struct Plan {
+    /// From then on the candidates decide, and what they do is counted; `None` for the beginning.
+    pub from: Option<OffsetDateTime>,
+    /// What comes then or later is left out.
+    pub until: Option<OffsetDateTime>,
+    pub rules: Option<Arc<dyn Rules>>,
+    pub risk: Option<Arc<ScoreRisk>>,
+}
+
+impl Plan {
+    fn is_null(&self) -> bool {
+        self.rules.is_none() && self.risk.is_none()
+    }
+}
+
+struct Fork {
+    plan: Plan,
+    books: Books,
+    begun: Border,
+    ended: Border,
+    /// Holds that nothing recorded will end, by when they expire.
+    holds: BTreeSet<(OffsetDateTime, Uuid)>,
+    tally: Tally,
+}
+
+/// Who would have been asked to acknowledge a risk, and the levels that a candidate gives.
+#[derive(Default)]
+struct Judged {
+    asked: Mutex<BTreeSet<Uuid>>,
+    levels: BTreeMap<Uuid, Level>,
+}
+
+impl Fork {
+    fn new(plan: Plan) -> Self {
+        let begun = plan.from.map_or(Border::Crossed, Border::at);
+        let ended = plan.until.map_or(Border::Never, Border::at);
+        Self { plan, books: Books::default(), begun, ended, holds: BTreeSet::new(), tally: Tally::default() }
+    }
+
+    /// Executes a batch, in the order of moments. Returns what is to be as recorded: nothing of what is left out or went its
+    /// own way.
+    ///
+    /// # Errors
+    /// Why it cannot be executed.
+    fn execute(&mut self, recorded: &Recorded) -> Result<Option<Made>, String> {
+        let header = &recorded.seal.header;
+        let (terms, decided) = match recorded.seal.decided() {
+            Some(decided) => decided,
+            // Of a tombstone.
+            None if header.commands.is_empty() => (Terms::default(), Vec::new()),
+            None => return Err("its commands do not belong to its rows".to_owned()),
+        };
+        let (commands, read): (Vec<_>, Vec<_>) = decided.into_iter().map(|it| (it.command, it.read)).unzip();
+        let touched = border::touched(recorded, &commands);
+        if self.ended.is_crossed(header.created_at, &touched) {
+            return Ok(None);
+        }
+        let is_counted = self.begun.is_crossed(header.created_at, &touched);
+        let is_null = self.plan.is_null() || !is_counted;
+        let rules = self.plan.rules.as_ref().filter(|_| !is_null).or(recorded.rules.as_ref()).cloned();
+        if rules.is_none() && commands.iter().any(|command| command.order().is_some()) {
+            return Err(format!("the rules that decided it are not registered: {}", hex::encode(&header.rules.digest)));
+        }
+        let context = Context { now: header.created_at, stripe: recorded.stripe, terms };
+        let (chain_id, next_seq, head, holder) = (header.chain_id, header.seq, header.prev_hash, Uuid::nil());
+        let writer = Writer { chain_id, stripe: recorded.stripe, next_seq, head, holder };
+        self.books.begin(recorded.stripe, &commands, read);
+        if !is_null {
+            self.expire(&writer, &context, rules.as_deref());
+        }
+        let mut state = self.state(&commands, &writer, &context);
+        forget_unissued(&mut state, recorded, &commands);
+        let levels = if is_null { BTreeMap::new() } else { self.levels(recorded, &commands) };
+        let judged = Judged { levels, ..Judged::default() };
+        let (mut batch, outcomes) = judged.apply(&mut state, &commands, &context, (rules.as_deref(), is_null));
+        batch.rules = header.rules.clone();
+        self.books.write(&batch);
+        let courses = commands.iter().zip(&outcomes);
+        let courses: Vec<_> =
+            courses.map(|(it, outcome)| (recorded_course(it, &recorded.seal.rows), Course::of(outcome))).collect();
+        self.tally.add(recorded, (&commands, &courses), &judged, (&self.books, &context), is_counted);
+        if is_null {
+            return Ok(Some(Made { batch, context, writer, changed: course::first_change(&commands, &courses) }));
+        }
+        self.conclude(&commands, &outcomes, &courses, (&writer, &context), rules.as_deref());
+        Ok(None)
+    }
+
+    fn state(&self, commands: &[Command], writer: &Writer, context: &Context) -> State {
+        let mut state = State::default();
+        loads().iter().for_each(|load| load(&self.books, commands, writer, context, &mut state));
+        state
+    }
+
+    /// Carries out what follows from the fork alone, and is not on record.
+    fn follow(&mut self, commands: &[Command], writer: &Writer, context: &Context, rules: Option<&dyn Rules>) {
+        if !commands.is_empty() {
+            let mut state = self.state(commands, writer, context);
+            let (batch, _) = Judged::default().apply(&mut state, commands, context, (rules, true));
+            self.books.write(&batch);
+        }
+    }
+
+    /// Settles payments that only the fork makes, and remembers the holds that nothing recorded ends.
+    fn conclude(
+        &mut self,
+        commands: &[Command],
+        outcomes: &[Outcome],
+        courses: &[(Course, Course)],
+        (writer, context): (&Writer, &Context),
+        rules: Option<&dyn Rules>,
+    ) {
+        let mut settled = Vec::new();
+        for ((command, outcome), (recorded, forked)) in commands.iter().zip(outcomes).zip(courses) {
+            match outcome {
+                Outcome::Sent { transfer, .. } if recorded.is_refused() && transfer.status == Status::Pending => {
+                    settled.push(Command::Report(PaymentReport {
+                        transfer_id: transfer.transfer_id,
+                        account_id: transfer.from_account_id,
+                        payee_account_id: None,
+                        report: RailReport::Settled,
+                        reason: None,
+                        return_id: Uuid::nil(),
+                        by_hand: None,
+                    }));
+                }
+                Outcome::Held { hold, .. } if recorded.is_refused() => {
+                    self.holds.insert((hold.expires_at, hold.hold_id));
+                }
+                _ if forked.is_refused() && !recorded.is_refused() => {
+                    let hold = command.hold_id().and_then(|id| self.books.hold(id));
+                    self.holds.extend(hold.map(|it| (it.hold.expires_at, it.hold.hold_id)));
+                }
+                _ => {}
+            }
+        }
+        self.follow(&settled, writer, context, rules);
+    }
+
+    fn expire(&mut self, writer: &Writer, context: &Context, rules: Option<&dyn Rules>) {
+        let mut due = Vec::new();
+        while let Some(first) = self.holds.first().copied().filter(|(expires_at, _)| *expires_at <= context.now) {
+            self.holds.remove(&first);
+            let release = |account_id| ReleaseHold { hold_id: first.1, account_id, owner: None };
+            due.extend(self.books.hold(first.1).map(|it| Command::Release(release(it.hold.account_id))));
+        }
+        self.follow(&due, writer, context, rules);
+    }
+
+    /// What the candidate says to the facts that were kept, by the cut-offs that were in force.
+    fn levels(&mut self, recorded: &Recorded, commands: &[Command]) -> BTreeMap<Uuid, Level> {
+        let Some(score) = &self.plan.risk else { return BTreeMap::new() };
+        let mut levels = BTreeMap::new();
+        for order in commands.iter().filter_map(Command::order) {
+            let Risk::Assessed { level: before, .. } = order.risk else { continue };
+            let kept = recorded.decisions.iter();
+            let kept = kept.filter(|it| it.by.kind == ModelKind::Risk).find(|it| it.subject == order.transfer_id);
+            let score = kept.and_then(|kept| Some((kept.by.cut_offs, score(&request(kept)).ok()?)));
+            let Some((cut_offs, score)) = score else {
+                self.tally.unscored += 1;
+                continue;
+            };
+            let level = cut_offs.level(score);
+            levels.insert(order.transfer_id, level);
+            self.tally.leveled(before, level, order.amount);
+        }
+        levels
+    }
+}
+
+/// The facts of a decision on a risk.
+fn request(kept: &Decision) -> Request {
+    kept.facts.iter().fold(Request::default(), |request, fact| match FACTS.get(usize::from(fact.place)) {
+        Some(named) => named.with(&request, Some(fact.value / named.measure.scale())),
+        None => request,
+    })
+}
+
+impl Judged {
+    fn apply(
+        &self,
+        state: &mut State,
+        commands: &[Command],
+        context: &Context,
+        (rules, is_null): (Option<&dyn Rules>, bool),
+    ) -> (Batch, Vec<Outcome>) {
+        let risks: BTreeMap<_, _> =
+            commands.iter().filter_map(Command::order).map(|it| (it.transfer_id, it.risk)).collect();
+        let ask = |facts: &Facts| rules.and_then(|rules| rules.decide(facts).ok()).ok_or(NoVerdict);
+        let decide = |_: &str, id: Uuid, facts: &Facts| {
+            if is_null {
+                return ask(facts);
+            }
+            let mut facts = facts.clone();
+            if let (Some(level), Some(Risk::Assessed { level: before, .. })) = (self.levels.get(&id), risks.get(&id)) {
+                facts.risk_level = Some(*level);
+                facts.acknowledged &= level <= before;
+            }
+            match ask(&facts)? {
+                Verdict::Rejected(it) if it.iter().any(|it| it.code == RISK_ACKNOWLEDGMENT_REQUIRED) => {
+                    self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+                    ask(&Facts { acknowledged: true, ..facts })
+                }
+                verdict => Ok(verdict),
+            }
+        };
+        let transition = |status, event| {
+            rules.and_then(|rules| rules.transition(status, event).ok()).ok_or(NoVerdict)
+        };
+        apply(state, commands, context, &Policy { decide: &decide, transition: &transition })
+    }
+
+    fn is_asked(&self, order: &Order) -> bool {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).contains(&order.transfer_id)
+    }
+}
+
+/// An order does not rest on an account that nobody has yet, so in the order of moments that may have been opened before.
+fn forget_unissued(state: &mut State, recorded: &Recorded, commands: &[Command]) {
+    let rows = &recorded.seal.rows;
+    for command in commands {
+        let number = match command {
+            Command::Receive(receive) => {
+                let status = rows.statuses.iter().find(|it| it.transfer_id == receive.order.transfer_id());
+                let reason = status.and_then(|it| it.reason.as_deref()).and_then(Reason::parse);
+                Some(&receive.order.payee_number).filter(|_| reason == Some(Reason::NO_SUCH_ACCOUNT))
+            }
+            Command::Transfer(order) if recorded_course(command, rows).is(UNKNOWN_ACCOUNT) => {
+                state.payees.get(&order.to_beneficiary_id).map(|payee| &payee.number)
+            }
+            _ => None,
+        };
+        if let Some(number) = number.and_then(|number| Clabe::read(number)) {
+            state.issued.remove(&number);
+        }
+    }
+}
