@@ -20,8 +20,8 @@ use crate::db::roles::OWNER;
 
 pub use evaluate::Evaluate;
 pub use ledger::{
-    AcceptLoss, Approvals, Customer, Events, Freeze, Fund, Holder, LimitChange, ReceiveOrder, RotateKey, SimulatedRail,
-    Since, Statement, UserLimits, Verify,
+    AcceptLoss, Approvals, Customer, Events, Fork, Freeze, Fund, Holder, LimitChange, ReceiveOrder, RotateKey,
+    SimulatedRail, Since, Statement, UserLimits, Verify,
 };
 pub use models::{
     BuildModel, CutOffOptions, Deploy, ExplanationLanguage, Models, Push, Replay, RollBack, Rollout, RolloutOrder,
@@ -101,6 +101,8 @@ pub enum Command {
     Unfreeze(Freeze),
     /// Verify that balances, entries and transfers agree, and recompute the hash chains over the ledger's history
     Verify(Verify),
+    /// Execute the ledger's history again, in memory: as it was, to prove it, or under other rules or another risk model
+    Fork(Fork),
     /// Record that a failover lost committed batches, so that hosts can resume; every later `verify` reports it
     AcceptLoss(AcceptLoss),
     /// Replace the ledger's key while no host runs; history stays provable with the old one

@@ -8,6 +8,7 @@ mod components;
 mod elsewhere;
 mod evidence;
 mod faults;
+mod fork;
 mod freezing;
 mod ledger;
 mod lifecycle;

@@ -11,9 +11,11 @@ mod chance;
 mod checks;
 mod clients;
 mod faulty;
+mod forks;
 mod hot;
 mod leases;
 mod locks;
+mod naive;
 mod operators;
 mod rail;
 #[path = "../random.rs"]
@@ -58,6 +60,18 @@ const MUTATIONS: [Mutation; 12] = [
 /// Seeds of the run in which everybody pays the same accounts.
 const HOT_SEEDS: u64 = 300;
 
+/// Seeds of each kind of forks.
+const FORK_SEEDS: u64 = 300;
+
+/// A check of forks: how much it checked, or what is wrong.
+type ForkCheck = fn(&RunResult, &chance::Chance) -> Result<usize, String>;
+
+const FORKS: [(&str, ForkCheck); 3] = [
+    ("a change that was planted is found where it is", forks::plant),
+    ("the rules that decided change nothing as a candidate", forks::fork_alike),
+    ("another rule leaves the balances of a naive calculation", forks::fork_otherwise),
+];
+
 const HOT_MUTATIONS: [Mutation; 3] = [Mutation::NoLocks, Mutation::UnorderedLocks, Mutation::UsersFirst];
 
 fn main() -> ExitCode {
@@ -74,7 +88,8 @@ fn main() -> ExitCode {
         return replay(seed);
     }
     let (from, seeds) = (value("--from").unwrap_or(0), value("--seeds").unwrap_or(SEEDS));
-    println!("\nrunning {} tests", MUTATIONS.len() + HOT_MUTATIONS.len() + 2);
+    let tests = MUTATIONS.len() + HOT_MUTATIONS.len() + FORKS.len() + 2;
+    println!("\nrunning {tests} tests");
     let start = Instant::now();
     let tally = Tally::default();
     let found = search(from, seeds, None, &tally);
@@ -102,7 +117,7 @@ fn main() -> ExitCode {
         }
     }
     failed += check_hot_accounts(from);
-    let tests = MUTATIONS.len() + HOT_MUTATIONS.len() + 2;
+    failed += FORKS.into_iter().filter(|(name, check)| !check_forks(name, *check, from)).count();
     let passed = tests - failed;
     let result = if failed == 0 { "ok" } else { "FAILED" };
     println!("\ntest result: {result}. {passed} passed; {failed} failed; 0 ignored; 0 measured; 0 filtered out");
@@ -134,6 +149,21 @@ fn check_hot_accounts(from: u64) -> usize {
         }
     }
     failed
+}
+
+fn check_forks(name: &str, check: ForkCheck, from: u64) -> bool {
+    let mut checked = 0;
+    for seed in from..from + FORK_SEEDS {
+        match check(&simulate(seed, None), &chance::Chance::new(seed)) {
+            Ok(more) => checked += more,
+            Err(complaint) => {
+                println!("{name}: FAILED for seed {seed}: {complaint}");
+                return false;
+            }
+        }
+    }
+    println!("{FORK_SEEDS} seeds: {name}, {checked} times");
+    checked as u64 >= FORK_SEEDS / 2
 }
 
 fn run_hot(seed: u64, mutation: Option<Mutation>) -> hot::Hot {

@@ -6,6 +6,7 @@ mod completions;
 mod customer;
 mod database;
 mod events;
+mod fork;
 mod freeze;
 mod fund;
 mod gate;
@@ -94,6 +95,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Freeze(freeze) => freeze::run(&cli.common, freeze, true).await,
             Command::Unfreeze(freeze) => freeze::run(&cli.common, freeze, false).await,
             Command::Verify(verify) => verify::run(&cli.common, verify).await,
+            Command::Fork(fork) => fork::run(&cli.common, fork).await,
             Command::AcceptLoss(loss) => loss::run(&cli.common, loss).await,
             Command::RotateKey(rotate) => rotate::run(&cli.common, rotate).await,
             Command::Limits(limits) => limits::run(&cli.common, limits).await,

@@ -83,7 +83,7 @@ pub(super) async fn run(common: &Common, verify: Verify) -> Result<ExitCode> {
 }
 
 /// The present key and those in the files.
-fn keyring(common: &Common, retired: &[PathBuf]) -> Result<Keyring> {
+pub(super) fn keyring(common: &Common, retired: &[PathBuf]) -> Result<Keyring> {
     let (present, _) = secret::ledger_key(common, Missing::of_command(common))?;
     let retired = retired.iter().map(|path| Ok(secret::ledger_key_file(path)?.0)).collect::<Result<_>>()?;
     Ok(Keyring::new(present, retired))

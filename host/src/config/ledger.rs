@@ -240,6 +240,37 @@ fn since(text: &str) -> Result<Since, &'static str> {
 
 #[derive(Debug, Args)]
 #[command(
+    after_help = "Without --rules and --risk every batch has to come out as it was recorded, to the hash. With them, what \
+                  comes before --from has to, and the report says what would have become of the rest."
+)]
+pub struct Fork {
+    /// From when on the candidates decide and what they do is counted, such as 2026-11-01T00:00:00Z [default: the
+    /// beginning]
+    #[arg(long, value_name = "INSTANT", value_parser = instant)]
+    pub from: Option<OffsetDateTime>,
+    /// When to stop [default: the end]
+    #[arg(long, value_name = "INSTANT", value_parser = instant)]
+    pub to: Option<OffsetDateTime>,
+    /// Transfer rules to decide with instead: a registered version, or a file
+    #[arg(long, value_name = "VERSION|FILE")]
+    pub rules: Option<String>,
+    /// Risk model to score with instead
+    #[arg(long, value_name = "VERSION|FILE")]
+    pub risk: Option<String>,
+    /// Print the report as JSON, which is what its SHA-256 is of
+    #[arg(long)]
+    pub json: bool,
+    /// File of a key that `rotate-key` retired; repeatable. Hashes that it sealed are not compared without it
+    #[arg(long, value_name = "FILE")]
+    pub retired_ledger_key_file: Vec<PathBuf>,
+}
+
+fn instant(text: &str) -> Result<OffsetDateTime, &'static str> {
+    OffsetDateTime::parse(text, &Rfc3339).map_err(|_| "must be a time such as 2026-11-22T09:00:00Z")
+}
+
+#[derive(Debug, Args)]
+#[command(
     after_help = "Compares the recorded chain heads with the database. What is recorded and gone is accepted as lost, \
                   under your name, and cursors from before expire. Run it once with each host's recorded heads, before any \
                   host resumes."

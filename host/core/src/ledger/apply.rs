@@ -46,6 +46,7 @@ struct Run<'a> {
 impl Run<'_> {
     fn decide_on(&mut self, command: Command) -> Outcome {
         let before = self.batch.changes();
+        let read = command.order().and_then(|order| self.read(order));
         let outcome = match &command {
             Command::Open(open) => self.open(open),
             Command::Fund(fund) => self.fund(fund),
@@ -58,7 +59,6 @@ impl Run<'_> {
             Command::Recover(recover) => self.recover(recover),
         };
         if self.batch.changes() > before {
-            let read = command.order().and_then(|order| self.read(order));
             self.batch.commands.push(Decided { command, read });
         }
         outcome
@@ -66,9 +66,9 @@ impl Run<'_> {
 
     fn read(&self, order: &Order) -> Option<Read> {
         let payee = self.state.payees.get(&order.to_beneficiary_id)?.clone();
-        let UserFacts { per_transfer_limit, per_day_limit, .. } =
+        let UserFacts { per_transfer_limit, per_day_limit, day_total, .. } =
             self.state.users.get(&order.owner).copied().unwrap_or_default();
-        Some(Read { payee, per_transfer_limit, per_day_limit })
+        Some(Read { payee, per_transfer_limit, per_day_limit, day_total })
     }
 
     /// Puts the batch after every one that it rests on, and after the one before it in its chain, whose last batch the writer's

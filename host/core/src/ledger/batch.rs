@@ -294,12 +294,14 @@ pub struct Decided {
     pub read: Option<Read>,
 }
 
-/// What belongs to a user, who may have changed it since.
+/// What belongs to a user, who may have changed it since, as it was before the order.
 #[derive(Debug, Clone)]
 pub struct Read {
     pub payee: Payee,
     pub per_transfer_limit: Option<Money>,
     pub per_day_limit: Option<Money>,
+    /// Total sent earlier that day. Of the user's other accounts it does not follow from the order of moments.
+    pub day_total: Money,
 }
 
 /// Everything that a batch writes.

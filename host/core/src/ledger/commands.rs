@@ -102,6 +102,7 @@ struct StoredOrder {
     payee_since: i64,
     per_transfer_limit: Option<i64>,
     per_day_limit: Option<i64>,
+    day_total: i64,
 }
 
 /// A refused order.
@@ -200,6 +201,7 @@ fn store_order(order: &Order, read: &Read) -> StoredOrder {
         payee_since: i64::try_from(read.payee.created_at.unix_timestamp_nanos() / MICROSECOND).unwrap_or_default(),
         per_transfer_limit: read.per_transfer_limit.map(Money::minor),
         per_day_limit: read.per_day_limit.map(Money::minor),
+        day_total: read.day_total.minor(),
     }
 }
 
@@ -377,6 +379,7 @@ fn read_order(
         payee: Payee { owner: order.owner.clone(), name, bank, number, created_at },
         per_transfer_limit: stored.per_transfer_limit.map(Money::from_minor),
         per_day_limit: stored.per_day_limit.map(Money::from_minor),
+        day_total: Money::from_minor(stored.day_total),
     };
     let command = match lifetime {
         Some(lifetime) => Command::Hold(PlaceHold { order, lifetime }),

@@ -5,6 +5,7 @@ mod commit;
 mod connection;
 mod contract;
 mod fate;
+mod history;
 mod key;
 mod lease;
 mod lock;
@@ -17,6 +18,7 @@ mod retired;
 mod rotate;
 
 pub use contract::{CommitError, Fate, Store};
+pub use history::History;
 pub use losses::{Loss, accept};
 pub use postgres::{OpenError, Postgres};
 pub use retired::RetiredKey;

@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 
 use uuid::Uuid;
 
-use super::batch::{
-    AccountFacts, Answer, Balance, BalanceKey, Context, Payee, ReportedTransfer, State, UserFacts,
-};
+use super::batch::{AccountFacts, Answer, Balance, BalanceKey, Context, Payee, ReportedTransfer, State, UserFacts};
 use super::command::Command;
 use super::tracking::recovered_key_of;
 use super::writer::Writer;

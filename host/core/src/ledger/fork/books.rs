@@ -51,7 +51,7 @@ struct Open {
 
 impl Books {
     /// Begins a batch of a writer whose orders rest on what they `read` of users.
-    pub(super) fn begin(&mut self, stripe: i16, commands: &[Command], read: Vec<Option<Read>>) {
+    pub(super) fn begin(&mut self, stripe: i16, commands: &[Command], read: &[Option<Read>]) {
         for account_id in [FUNDING_ACCOUNT, SPEI_ACCOUNT, IN_TRANSIT_ACCOUNT] {
             let facts = || AccountFacts { owner: None, number: String::new(), is_issued: false };
             self.accounts.entry(account_id).or_insert_with(facts);
@@ -60,11 +60,12 @@ impl Books {
         self.payees.clear();
         self.users.clear();
         let read = commands.iter().map(Command::order).zip(read);
-        read.for_each(|(order, read)| if let Some((order, read)) = order.zip(read) { self.read(order, read) });
+        read.for_each(|(order, read)| order.zip(read.as_ref()).map_or((), |(order, read)| self.read(order, read)));
     }
 
     /// Of a payee, a refused order says less than a hold, and that less than a transfer.
-    fn read(&mut self, order: &Order, Read { payee, per_transfer_limit, per_day_limit }: Read) {
+    fn read(&mut self, order: &Order, read: &Read) {
+        let Read { payee, per_transfer_limit, per_day_limit, .. } = read.clone();
         let user = UserFacts { per_transfer_limit, per_day_limit, ..UserFacts::default() };
         self.users.insert(order.owner.clone(), user);
         let detail = |payee: &Payee| (!payee.bank.is_empty(), !payee.name.is_empty());

@@ -12,6 +12,7 @@
 mod books;
 mod border;
 mod course;
+mod days;
 mod difference;
 mod report;
 mod run;
@@ -33,6 +34,7 @@ use crate::domain::clabe::Clabe;
 use crate::domain::decision::Decision;
 use crate::domain::fact::FACTS;
 use crate::domain::model::ModelKind;
+use crate::domain::money::Money;
 use crate::domain::risk::{Level, Request, Risk};
 use crate::domain::rules::{Facts, RISK_ACKNOWLEDGMENT_REQUIRED, UNKNOWN_ACCOUNT, Verdict};
 use crate::domain::transfer::{RailEvent, Reason, Report as RailReport, Status};
@@ -40,11 +42,12 @@ use crate::wasm::{ScoreError, TransferRules};
 use books::Books;
 use border::Border;
 use course::{Course, recorded_course};
+use days::Days;
 use difference::Made;
 use tally::Tally;
 
 pub use difference::Difference;
-pub use report::Report;
+pub use report::{Balances, Candidate, Report};
 pub use run::{Keys, run};
 
 /// A version of the transfer rules.
@@ -126,21 +129,27 @@ struct Fork {
     ended: Border,
     /// Holds that nothing recorded will end, by when they expire.
     holds: BTreeSet<(OffsetDateTime, Uuid)>,
+    days: Days,
     tally: Tally,
 }
 
-/// Who would have been asked to acknowledge a risk, and the levels that a candidate gives.
-#[derive(Default)]
-struct Judged {
-    asked: Mutex<BTreeSet<Uuid>>,
+/// Asks the rules, and notes who would have been asked to acknowledge a risk.
+struct Judged<'a> {
+    rules: Option<&'a dyn Rules>,
+    /// What users sent earlier on the day of an order, as it was recorded; empty in what goes its own way.
+    day_totals: BTreeMap<Uuid, Money>,
+    /// Those that a candidate gives.
     levels: BTreeMap<Uuid, Level>,
+    is_null: bool,
+    asked: Mutex<BTreeSet<Uuid>>,
 }
 
 impl Fork {
     fn new(plan: Plan) -> Self {
         let begun = plan.from.map_or(Border::Crossed, Border::at);
         let ended = plan.until.map_or(Border::Never, Border::at);
-        Self { plan, books: Books::default(), begun, ended, holds: BTreeSet::new(), tally: Tally::default() }
+        let (books, holds, days, tally) = Default::default();
+        Self { plan, books, begun, ended, holds, days, tally }
     }
 
     /// Executes a batch, in the order of moments. Returns what is to be as recorded: nothing of what is left out or went its
@@ -170,15 +179,24 @@ impl Fork {
         let context = Context { now: header.created_at, stripe: recorded.stripe, terms };
         let (chain_id, next_seq, head, holder) = (header.chain_id, header.seq, header.prev_hash, Uuid::nil());
         let writer = Writer { chain_id, stripe: recorded.stripe, next_seq, head, holder };
-        self.books.begin(recorded.stripe, &commands, read);
+        let mut judged = Judged::new(rules.as_deref(), is_null);
+        if is_null {
+            let orders = commands.iter().map(Command::order).zip(&read);
+            let orders = orders.filter_map(|(order, read)| Some((order?.transfer_id, read.as_ref()?.day_total)));
+            judged.day_totals = orders.collect();
+        } else {
+            judged.levels = self.levels(recorded, &commands);
+        }
+        self.books.begin(recorded.stripe, &commands, &read);
         if !is_null {
             self.expire(&writer, &context, rules.as_deref());
         }
         let mut state = self.state(&commands, &writer, &context);
+        if !is_null {
+            self.days.complete(&mut state, &commands, &read, (&self.books, &context));
+        }
         forget_unissued(&mut state, recorded, &commands);
-        let levels = if is_null { BTreeMap::new() } else { self.levels(recorded, &commands) };
-        let judged = Judged { levels, ..Judged::default() };
-        let (mut batch, outcomes) = judged.apply(&mut state, &commands, &context, (rules.as_deref(), is_null));
+        let (mut batch, outcomes) = judged.apply(&mut state, &commands, &context);
         batch.rules = header.rules.clone();
         self.books.write(&batch);
         let courses = commands.iter().zip(&outcomes);
@@ -188,6 +206,7 @@ impl Fork {
         if is_null {
             return Ok(Some(Made { batch, context, writer, changed: course::first_change(&commands, &courses) }));
         }
+        self.days.note(recorded, &commands, &courses, (&self.books, &context));
         self.conclude(&commands, &outcomes, &courses, (&writer, &context), rules.as_deref());
         Ok(None)
     }
@@ -202,7 +221,7 @@ impl Fork {
     fn follow(&mut self, commands: &[Command], writer: &Writer, context: &Context, rules: Option<&dyn Rules>) {
         if !commands.is_empty() {
             let mut state = self.state(commands, writer, context);
-            let (batch, _) = Judged::default().apply(&mut state, commands, context, (rules, true));
+            let (batch, _) = Judged::new(rules, true).apply(&mut state, commands, context);
             self.books.write(&batch);
         }
     }
@@ -282,38 +301,41 @@ fn request(kept: &Decision) -> Request {
     })
 }
 
-impl Judged {
-    fn apply(
-        &self,
-        state: &mut State,
-        commands: &[Command],
-        context: &Context,
-        (rules, is_null): (Option<&dyn Rules>, bool),
-    ) -> (Batch, Vec<Outcome>) {
-        let risks: BTreeMap<_, _> =
-            commands.iter().filter_map(Command::order).map(|it| (it.transfer_id, it.risk)).collect();
-        let ask = |facts: &Facts| rules.and_then(|rules| rules.decide(facts).ok()).ok_or(NoVerdict);
+impl<'a> Judged<'a> {
+    fn new(rules: Option<&'a dyn Rules>, is_null: bool) -> Self {
+        let (day_totals, levels, asked) = Default::default();
+        Self { rules, day_totals, levels, is_null, asked }
+    }
+
+    fn apply(&self, state: &mut State, commands: &[Command], context: &Context) -> (Batch, Vec<Outcome>) {
+        let risks = commands.iter().filter_map(Command::order).map(|it| (it.transfer_id, it.risk));
+        let risks: BTreeMap<_, _> = risks.collect();
         let decide = |_: &str, id: Uuid, facts: &Facts| {
-            if is_null {
-                return ask(facts);
-            }
             let mut facts = facts.clone();
+            facts.day_total = self.day_totals.get(&id).copied().unwrap_or(facts.day_total);
             if let (Some(level), Some(Risk::Assessed { level: before, .. })) = (self.levels.get(&id), risks.get(&id)) {
                 facts.risk_level = Some(*level);
                 facts.acknowledged &= level <= before;
             }
-            match ask(&facts)? {
-                Verdict::Rejected(it) if it.iter().any(|it| it.code == RISK_ACKNOWLEDGMENT_REQUIRED) => {
+            match self.ask(&facts)? {
+                Verdict::Rejected(it)
+                    if !self.is_null && it.iter().any(|it| it.code == RISK_ACKNOWLEDGMENT_REQUIRED) =>
+                {
                     self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
-                    ask(&Facts { acknowledged: true, ..facts })
+                    self.ask(&Facts { acknowledged: true, ..facts })
                 }
                 verdict => Ok(verdict),
             }
         };
         let transition = |status, event| {
-            rules.and_then(|rules| rules.transition(status, event).ok()).ok_or(NoVerdict)
+            let next = self.rules.and_then(|rules| rules.transition(status, event).ok());
+            next.ok_or(NoVerdict)
         };
         apply(state, commands, context, &Policy { decide: &decide, transition: &transition })
+    }
+
+    fn ask(&self, facts: &Facts) -> Result<Verdict, NoVerdict> {
+        self.rules.and_then(|rules| rules.decide(facts).ok()).ok_or(NoVerdict)
     }
 
     fn is_asked(&self, order: &Order) -> bool {

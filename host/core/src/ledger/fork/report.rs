@@ -17,8 +17,8 @@ pub struct Report {
     pub from: Option<String>,
     pub until: Option<String>,
     /// The candidates; without them, the fork is null.
-    pub rules: Option<String>,
-    pub risk: Option<String>,
+    pub rules: Option<Candidate>,
+    pub risk: Option<Candidate>,
     /// Everything that was executed.
     pub executed: Executed,
     /// What was executed from `from` on.
@@ -40,6 +40,12 @@ pub struct Report {
     pub balances: Balances,
     /// The last batch of each chain.
     heads: Vec<Head>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Candidate {
+    pub version: String,
+    pub sha256: String,
 }
 
 #[derive(Debug, Default, Clone, Copy, Serialize)]
@@ -122,7 +128,9 @@ impl Report {
             unproven,
             is_proven: true,
             first_difference: tally.first,
-            changes: changes.map(|((command, recorded, forked), sum)| Change { command, recorded, forked, sum }).collect(),
+            changes: changes
+                .map(|((command, recorded, forked), sum)| Change { command, recorded, forked, sum })
+                .collect(),
             would_have_been_asked: tally.asked,
             risk_levels: levels
                 .map(|((old, new), sum)| Leveled { recorded: level(old), forked: level(new), sum })

@@ -68,11 +68,7 @@ pub fn run(plan: Plan, keys: &Keys, chunks: impl IntoIterator<Item = Vec<Recorde
 }
 
 /// How many batches were compared without their key; otherwise the first that differs, and how much was equal before it.
-fn compare(
-    decided: Receiver<Vec<Decided>>,
-    keys: &Keys,
-    differs: &AtomicBool,
-) -> Result<u64, (Executed, Difference)> {
+fn compare(decided: Receiver<Vec<Decided>>, keys: &Keys, differs: &AtomicBool) -> Result<u64, (Executed, Difference)> {
     let (mut equal, mut unproven) = (Executed::default(), 0);
     for (recorded, made) in decided.into_iter().flatten() {
         let commands = made.as_ref().map_or(0, |made| made.batch.commands.len() as u64);

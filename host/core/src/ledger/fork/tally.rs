@@ -22,8 +22,12 @@ use crate::sealing::digest::Hash;
 const NEW_PAYEE: Duration = Duration::hours(24);
 
 /// Amounts in centavos from which a band begins, and their names in pesos.
-const BANDS: [(i64, &str); 4] =
-    [(10_000_000, "100000 and more"), (1_000_000, "10000 to 99999.99"), (100_000, "1000 to 9999.99"), (0, "below 1000")];
+const BANDS: [(i64, &str); 4] = [
+    (10_000_000, "100000 and more"),
+    (1_000_000, "10000 to 99999.99"),
+    (100_000, "1000 to 9999.99"),
+    (0, "below 1000"),
+];
 
 /// How many, and their amounts in centavos.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -67,7 +71,7 @@ impl Tally {
         &mut self,
         recorded: &Recorded,
         (commands, courses): (&[Command], &[(Course, Course)]),
-        judged: &Judged,
+        judged: &Judged<'_>,
         (books, context): (&Books, &Context),
         is_counted: bool,
     ) {

@@ -4,7 +4,7 @@ pub(super) mod batches;
 mod kept;
 mod pace;
 mod report;
-mod rows;
+pub(super) mod rows;
 mod slices;
 mod watch;
 

@@ -158,7 +158,7 @@ impl<'a> Walk<'a> {
 
 /// The batches of a chain after `after` and up to `last`, in order: at most `batches_max`, and no more once they have
 /// `rows_max` rows.
-pub(super) async fn next(
+pub(in crate::ledger::store) async fn next(
     db: &mut PgConnection,
     (chain_id, after, last): (Uuid, i64, i64),
     (batches_max, rows_max): (i64, i64),

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::report::{BREAKS_MAX, Proof};
 use crate::db::audit::Slice;
 use crate::ledger::rows::{
-    AccountEventRow, AccountRow, Digests, EntryRow, HoldEndRow, HoldRow, KeyRow, Row, StatusRow, TransferRow,
+    AccountEventRow, AccountRow, Digests, EntryRow, HoldEndRow, HoldRow, KeyRow, Row, Rows, StatusRow, TransferRow,
 };
 use crate::sealing::digest::Hash;
 use crate::sealing::merkle;
@@ -18,6 +18,46 @@ use crate::sealing::merkle;
 struct Stored<R> {
     seq: i64,
     row: R,
+}
+
+/// Hands each table's statement to another macro, in the order of the digests.
+macro_rules! tables {
+    ($each:ident) => {
+        $each! {
+            AccountRow as accounts: r#"
+            select seq as "seq!", t as "row!: _" from account t
+            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, account_id
+        "#,
+            TransferRow as transfers: r#"
+            select seq, t as "row!: _" from transfer t
+            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, transfer_id
+        "#,
+            StatusRow as statuses: r#"
+            select seq, t as "row!: _" from transfer_event t
+            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, transfer_id, ordinal
+        "#,
+            EntryRow as entries: r#"
+            select seq, t as "row!: _" from entry t
+            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, account_id, stripe, version
+        "#,
+            KeyRow as keys: r#"
+            select seq, t as "row!: _" from idempotency t
+            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, owner, key
+        "#,
+            HoldRow as holds: r#"
+            select seq, t as "row!: _" from hold t
+            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, hold_id
+        "#,
+            HoldEndRow as hold_ends: r#"
+            select seq, t as "row!: _" from hold_end t
+            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, hold_id
+        "#,
+            AccountEventRow as account_events: r#"
+            select seq, t as "row!: _" from account_event t
+            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, account_id, ordinal
+        "#,
+        }
+    };
 }
 
 /// Compares the rows of a slice, whose batches have these digests, in the order of the digests.
@@ -30,49 +70,36 @@ pub(super) async fn verify(
     let Slice { chain_id, after, last } = *slice;
     let mut place = 0;
     macro_rules! compare {
-        ($($row:ty: $query:literal,)+) => { $({
+        ($($row:ty as $field:ident: $query:literal,)+) => { $({
             type Found = Stored<$row>;
             let rows = sqlx::query_as!(Found, $query, chain_id, after, last).fetch(&mut *db);
             compare(rows, (chain_id, place), batches, proof).await?;
             place += 1;
         })+ };
     }
-    compare! {
-        AccountRow: r#"
-            select seq as "seq!", t as "row!: _" from account t
-            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, account_id
-        "#,
-        TransferRow: r#"
-            select seq, t as "row!: _" from transfer t
-            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, transfer_id
-        "#,
-        StatusRow: r#"
-            select seq, t as "row!: _" from transfer_event t
-            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, transfer_id, ordinal
-        "#,
-        EntryRow: r#"
-            select seq, t as "row!: _" from entry t
-            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, account_id, stripe, version
-        "#,
-        KeyRow: r#"
-            select seq, t as "row!: _" from idempotency t
-            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, owner, key
-        "#,
-        HoldRow: r#"
-            select seq, t as "row!: _" from hold t
-            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, hold_id
-        "#,
-        HoldEndRow: r#"
-            select seq, t as "row!: _" from hold_end t
-            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, hold_id
-        "#,
-        AccountEventRow: r#"
-            select seq, t as "row!: _" from account_event t
-            where chain_id = $1 and seq > $2 and seq <= $3 order by seq, account_id, ordinal
-        "#,
-    }
+    tables!(compare);
     debug_assert_eq!(place, crate::ledger::rows::TABLES);
     Ok(())
+}
+
+/// The rows of the batches of a slice that have any.
+pub(in crate::ledger::store) async fn read(
+    db: &mut PgConnection,
+    slice: &Slice,
+) -> Result<BTreeMap<i64, Rows>, sqlx::Error> {
+    let Slice { chain_id, after, last } = *slice;
+    let mut batches: BTreeMap<i64, Rows> = BTreeMap::new();
+    macro_rules! collect {
+        ($($row:ty as $field:ident: $query:literal,)+) => { $({
+            type Found = Stored<$row>;
+            let mut rows = sqlx::query_as!(Found, $query, chain_id, after, last).fetch(&mut *db);
+            while let Some(Stored { seq, row }) = rows.try_next().await? {
+                batches.entry(seq).or_default().$field.push(row);
+            }
+        })+ };
+    }
+    tables!(collect);
+    Ok(batches)
 }
 
 async fn compare<R: Row>(
