@@ -65,10 +65,10 @@ impl Made {
         let fields = fields.into_iter().filter(|(_, same)| !same).map(|(name, _)| name.to_owned());
         let parts: Vec<_> = rows.into_iter().chain(fields).collect();
         if !parts.is_empty() {
-            return Some(format!("its {} are other ones", parts.join(", ")));
+            return Some(format!("it differs in its {}", parts.join(", ")));
         }
         let is_altered = key.is_some() && made.hash != stored.hash;
-        is_altered.then(|| "its hash is another one: the batch was altered after it was sealed".to_owned())
+        is_altered.then(|| "it differs in its hash: it was altered after it was sealed".to_owned())
     }
 }
 

@@ -198,6 +198,9 @@ impl Fork {
         forget_unissued(&mut state, recorded, &commands);
         let (mut batch, outcomes) = judged.apply(&mut state, &commands, &context);
         batch.rules = header.rules.clone();
+        for (order, read) in batch.commands.iter_mut().filter_map(|it| Some((it.command.order()?, it.read.as_mut()?))) {
+            read.day_total = judged.day_totals.get(&order.transfer_id).copied().unwrap_or(read.day_total);
+        }
         self.books.write(&batch);
         let courses = commands.iter().zip(&outcomes);
         let courses: Vec<_> =
