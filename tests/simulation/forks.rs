@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use caudal::domain::decision::{RulesAnswer, Ruling};
 use caudal::domain::money::Money;
 use caudal::domain::rules::{Facts, Verdict, Violation};
 use caudal::domain::transfer::{RailEvent, Status};
@@ -17,9 +18,10 @@ use crate::world::RunResult;
 struct Picky(fn(Money) -> bool);
 
 impl Rules for Picky {
-    fn decide(&self, facts: &Facts) -> Result<Verdict, ScoreError> {
+    fn rule(&self, facts: &Facts) -> Result<Ruling, ScoreError> {
         let violation = Violation { code: "limit-exceeded".to_owned(), detail: "No.".to_owned() };
-        Ok(if self.0(facts.amount) { Verdict::Rejected(vec![violation]) } else { Verdict::Accepted })
+        let verdict = if self.0(facts.amount) { Verdict::Rejected(vec![violation]) } else { Verdict::Accepted };
+        Ok(Ruling { verdict, own: RulesAnswer::Violations(Vec::new()) })
     }
 
     fn transition(&self, status: Status, event: RailEvent) -> Result<Option<Status>, ScoreError> {

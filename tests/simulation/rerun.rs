@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use caudal::domain::rules::{Facts, Verdict};
+use caudal::domain::decision::Ruling;
+use caudal::domain::rules::Facts;
 use caudal::domain::transfer::{RailEvent, Status};
 use caudal::ledger::chain::{ChainKey, Seal};
 use caudal::ledger::fork::{self, Keys, Plan, Recorded, Report, Rules};
@@ -16,8 +17,8 @@ use crate::world::KEY;
 pub(crate) struct Served(pub(crate) Models);
 
 impl Rules for Served {
-    fn decide(&self, facts: &Facts) -> Result<Verdict, ScoreError> {
-        self.0.snapshot().decide(facts)
+    fn rule(&self, facts: &Facts) -> Result<Ruling, ScoreError> {
+        self.0.snapshot().rule(facts)
     }
 
     fn transition(&self, status: Status, event: RailEvent) -> Result<Option<Status>, ScoreError> {
@@ -33,7 +34,6 @@ pub(crate) fn history(tables: &Tables, models: &Models) -> Vec<Recorded> {
         seal: seal.clone(),
         stripe: tables.writers[&seal.header.chain_id].stripe,
         rules: Some(Arc::clone(&rules)),
-        decisions: Vec::new(),
     });
     recorded.collect()
 }

@@ -111,8 +111,7 @@ async fn read(
         }
         let rules = versions[digest].clone();
         rows += 1 + seal.header.counts.entries.unsigned_abs() as usize;
-        // None is kept yet.
-        chunk.push(Recorded { seal, stripe, rules, decisions: Vec::new() });
+        chunk.push(Recorded { seal, stripe, rules });
         if rows >= CHUNK_ROWS {
             rows = 0;
             if sender.send(std::mem::take(&mut chunk)).await.is_err() {

@@ -71,7 +71,9 @@ pub(super) async fn what_if(common: &Common, asked: &WhatIf) -> Result<ExitCode>
         };
         let clock = Clock::system();
         let period = Period::since(clock.now() - asked.since);
-        try_period(&database.pool, runtime, candidates, (period, usize::MAX), &clock).await.context("cannot read the decisions")
+        try_period(&database.pool, runtime, candidates, (period, usize::MAX), &clock)
+            .await
+            .context("cannot read the decisions")
     };
     let found = found.await;
     database.close().await?;

@@ -1,5 +1,6 @@
 //! The decisions of models that are kept with the batches which rest on them.
 
+use std::collections::BTreeMap;
 use std::pin::pin;
 
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
@@ -69,6 +70,20 @@ pub async fn each_decision(
         kept.decisions.iter().for_each(|decision| visit(kept.created_at, decision));
     }
     Ok(())
+}
+
+/// Those of the batches of a chain after one and up to another, as they are stored, by the numbers of the batches.
+pub(crate) async fn of_slice(
+    db: &mut PgConnection,
+    (chain_id, after, last): (Uuid, i64, i64),
+) -> Result<BTreeMap<i64, Vec<u8>>, sqlx::Error> {
+    let rows = sqlx::query!(
+        "select seq, decisions from decision where chain_id = $1 and seq > $2 and seq <= $3",
+        chain_id,
+        after,
+        last,
+    );
+    Ok(rows.fetch_all(db).await?.into_iter().map(|row| (row.seq, row.decisions)).collect())
 }
 
 /// Those of a batch.

@@ -10,6 +10,7 @@ use crate::domain::clabe::Clabe;
 use crate::domain::decision::Decision;
 use crate::domain::hold::Hold;
 use crate::domain::incoming::IncomingOrder;
+use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
 use crate::domain::remittance::Remittance;
 use crate::domain::risk::Risk;
@@ -62,6 +63,14 @@ impl Command {
             Self::Transfer(order) => Some(order),
             Self::Hold(place) => Some(&place.order),
             _ => None,
+        }
+    }
+
+    /// Gives an order the decision on its risk, if it is among these.
+    pub(super) fn rest_on(&mut self, decisions: &[Decision]) {
+        if let Self::Transfer(order) | Self::Hold(PlaceHold { order, .. }) = self {
+            let is_it = |it: &&Decision| it.by.kind == ModelKind::Risk && it.subject == order.transfer_id;
+            order.risk_decision = decisions.iter().find(is_it).map(|it| Arc::new(it.clone()));
         }
     }
 

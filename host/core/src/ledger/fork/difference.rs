@@ -10,6 +10,7 @@ use crate::ledger::rows::{
     AccountEventRow, AccountRow, EntryRow, HoldEndRow, HoldRow, KeyRow, Row as _, Rows, StatusRow, TABLES, TransferRow,
 };
 use crate::ledger::writer::Writer;
+use crate::sealing::kept::{self, Salt};
 
 /// The first batch that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -43,6 +44,15 @@ impl Made {
         let (stored, key) = (&recorded.seal, keys.of(recorded.seal.header.chain_id));
         let sealing = key.unwrap_or(keys.present());
         let mut made = sealing.seal(&self.batch, stored.header.batch_id, &self.writer, &self.context);
+        let is_gone = stored.kept.is_empty() && stored.header.decisions != kept::root(&[], Salt::default());
+        if is_gone {
+            // They were old, and were deleted.
+            made.header.decisions = stored.header.decisions;
+        } else if key.is_none() {
+            let salt = kept::decode(&stored.kept).map(|(_, salt)| salt).unwrap_or_default();
+            made.header.decisions = kept::root(&self.batch.decisions, salt);
+        }
+        made.hash = sealing.hash(&made.header);
         // A status is covered by its own row, and changes.
         for (row, stored) in made.rows.transfers.iter_mut().zip(&stored.rows.transfers) {
             row.status = stored.status.clone();

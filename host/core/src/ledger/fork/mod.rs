@@ -31,12 +31,11 @@ use super::command::{Command, Order, Outcome, PaymentReport, ReleaseHold};
 use super::tables::{Tables as _, loads};
 use super::writer::Writer;
 use crate::domain::clabe::Clabe;
-use crate::domain::decision::Decision;
-use crate::domain::fact::FACTS;
-use crate::domain::model::ModelKind;
+use crate::domain::decision::{Decision, Deployed, Role, Ruling};
+use crate::domain::model::{Digest, ModelKind};
 use crate::domain::money::Money;
-use crate::domain::risk::{Level, Request, Risk};
-use crate::domain::rules::{Facts, RISK_ACKNOWLEDGMENT_REQUIRED, UNKNOWN_ACCOUNT, Verdict};
+use crate::domain::risk::{CutOffs, Level, Request, Risk};
+use crate::domain::rules::{DeployedRules, Facts, RISK_ACKNOWLEDGMENT_REQUIRED, UNKNOWN_ACCOUNT, Verdict};
 use crate::domain::transfer::{RailEvent, Reason, Report as RailReport, Status};
 use crate::wasm::{ScoreError, TransferRules};
 use books::Books;
@@ -54,7 +53,7 @@ pub use run::{Keys, run};
 pub trait Rules: Send + Sync {
     /// # Errors
     /// See [`ScoreError`].
-    fn decide(&self, facts: &Facts) -> Result<Verdict, ScoreError>;
+    fn rule(&self, facts: &Facts) -> Result<Ruling, ScoreError>;
 
     /// # Errors
     /// See [`ScoreError`].
@@ -76,8 +75,8 @@ impl From<TransferRules> for LoadedRules {
 }
 
 impl Rules for LoadedRules {
-    fn decide(&self, facts: &Facts) -> Result<Verdict, ScoreError> {
-        self.component.decide(facts)
+    fn rule(&self, facts: &Facts) -> Result<Ruling, ScoreError> {
+        self.component.rule(facts)
     }
 
     fn transition(&self, status: Status, event: RailEvent) -> Result<Option<Status>, ScoreError> {
@@ -101,8 +100,6 @@ pub struct Recorded {
     pub stripe: i16,
     /// That decided; `None` if they are not registered.
     pub rules: Option<Arc<dyn Rules>>,
-    /// What was kept of the models' decisions on its orders.
-    pub decisions: Vec<Decision>,
 }
 
 /// What to execute, and under what.
@@ -142,6 +139,9 @@ struct Judged<'a> {
     levels: BTreeMap<Uuid, Level>,
     is_null: bool,
     asked: Mutex<BTreeSet<Uuid>>,
+    /// Whose decisions these are.
+    by: Option<Deployed>,
+    decisions: Mutex<BTreeMap<Uuid, Decision>>,
 }
 
 impl Fork {
@@ -165,7 +165,8 @@ impl Fork {
             None if header.commands.is_empty() => (Terms::default(), Vec::new()),
             None => return Err("its commands do not belong to its rows".to_owned()),
         };
-        let (commands, read): (Vec<_>, Vec<_>) = decided.into_iter().map(|it| (it.command, it.read)).unzip();
+        let kept = recorded.seal.decisions().ok_or("its decisions cannot be read")?;
+        let (mut commands, read): (Vec<_>, Vec<_>) = decided.into_iter().map(|it| (it.command, it.read)).unzip();
         let touched = border::touched(recorded, &commands);
         if self.ended.is_crossed(header.created_at, &touched) {
             return Ok(None);
@@ -181,11 +182,13 @@ impl Fork {
         let writer = Writer { chain_id, stripe: recorded.stripe, next_seq, head, holder };
         let mut judged = Judged::new(rules.as_deref(), is_null);
         if is_null {
+            judged.by = Some(deployed(&header.rules)?);
+            commands.iter_mut().for_each(|command| command.rest_on(&kept));
             let orders = commands.iter().map(Command::order).zip(&read);
             let orders = orders.filter_map(|(order, read)| Some((order?.transfer_id, read.as_ref()?.day_total)));
             judged.day_totals = orders.collect();
         } else {
-            judged.levels = self.levels(recorded, &commands);
+            judged.levels = self.levels(&kept, &commands);
         }
         self.books.begin(recorded.stripe, &commands, &read);
         if !is_null {
@@ -197,6 +200,7 @@ impl Fork {
         }
         forget_unissued(&mut state, recorded, &commands);
         let (mut batch, outcomes) = judged.apply(&mut state, &commands, &context);
+        batch.keep(std::mem::take(judged.decisions.get_mut().unwrap_or_else(PoisonError::into_inner)));
         batch.rules = header.rules.clone();
         for (order, read) in batch.commands.iter_mut().filter_map(|it| Some((it.command.order()?, it.read.as_mut()?))) {
             read.day_total = judged.day_totals.get(&order.transfer_id).copied().unwrap_or(read.day_total);
@@ -276,14 +280,14 @@ impl Fork {
     }
 
     /// What the candidate says to the facts that were kept, by the cut-offs that were in force.
-    fn levels(&mut self, recorded: &Recorded, commands: &[Command]) -> BTreeMap<Uuid, Level> {
+    fn levels(&mut self, kept: &[Decision], commands: &[Command]) -> BTreeMap<Uuid, Level> {
         let Some(score) = &self.plan.risk else { return BTreeMap::new() };
         let mut levels = BTreeMap::new();
         for order in commands.iter().filter_map(Command::order) {
             let Risk::Assessed { level: before, .. } = order.risk else { continue };
-            let kept = recorded.decisions.iter();
-            let kept = kept.filter(|it| it.by.kind == ModelKind::Risk).find(|it| it.subject == order.transfer_id);
-            let score = kept.and_then(|kept| Some((kept.by.cut_offs, score(&request(kept)).ok()?)));
+            let on_risk = kept.iter().filter(|it| it.by.kind == ModelKind::Risk);
+            let on_risk = on_risk.into_iter().find(|it| it.subject == order.transfer_id);
+            let score = on_risk.and_then(|it| Some((it.by.cut_offs, score(&it.request()).ok()?)));
             let Some((cut_offs, score)) = score else {
                 self.tally.unscored += 1;
                 continue;
@@ -296,18 +300,21 @@ impl Fork {
     }
 }
 
-/// The facts of a decision on a risk.
-fn request(kept: &Decision) -> Request {
-    kept.facts.iter().fold(Request::default(), |request, fact| match FACTS.get(usize::from(fact.place)) {
-        Some(named) => named.with(&request, Some(fact.value / named.measure.scale())),
-        None => request,
-    })
+/// Nobody but the champion decides on transfers.
+fn deployed(rules: &DeployedRules) -> Result<Deployed, String> {
+    let digest = match &rules.digest[..] {
+        // Only a tombstone and what is no order do without.
+        [] => [0; 32],
+        digest => digest.try_into().map_err(|_| "the digest of its rules is none")?,
+    };
+    let (kind, cut_offs) = (ModelKind::TransferRules, CutOffs::DEFAULT);
+    Ok(Deployed { kind, digest: Digest(digest), epoch: rules.epoch, role: Role::Champion, cut_offs })
 }
 
 impl<'a> Judged<'a> {
     fn new(rules: Option<&'a dyn Rules>, is_null: bool) -> Self {
-        let (day_totals, levels, asked) = Default::default();
-        Self { rules, day_totals, levels, is_null, asked }
+        let (day_totals, levels, asked, by, decisions) = Default::default();
+        Self { rules, day_totals, levels, is_null, asked, by, decisions }
     }
 
     fn apply(&self, state: &mut State, commands: &[Command], context: &Context) -> (Batch, Vec<Outcome>) {
@@ -320,12 +327,17 @@ impl<'a> Judged<'a> {
                 facts.risk_level = Some(*level);
                 facts.acknowledged &= level <= before;
             }
-            match self.ask(&facts)? {
+            let ruling = self.ask(&facts)?;
+            if let Some(by) = self.by {
+                let decision = Decision::by_rules(by, id, &facts, &ruling);
+                self.decisions.lock().unwrap_or_else(PoisonError::into_inner).insert(id, decision);
+            }
+            match ruling.verdict {
                 Verdict::Rejected(it)
                     if !self.is_null && it.iter().any(|it| it.code == RISK_ACKNOWLEDGMENT_REQUIRED) =>
                 {
                     self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
-                    self.ask(&Facts { acknowledged: true, ..facts })
+                    Ok(self.ask(&Facts { acknowledged: true, ..facts })?.verdict)
                 }
                 verdict => Ok(verdict),
             }
@@ -337,8 +349,8 @@ impl<'a> Judged<'a> {
         apply(state, commands, context, &Policy { decide: &decide, transition: &transition })
     }
 
-    fn ask(&self, facts: &Facts) -> Result<Verdict, NoVerdict> {
-        self.rules.and_then(|rules| rules.decide(facts).ok()).ok_or(NoVerdict)
+    fn ask(&self, facts: &Facts) -> Result<Ruling, NoVerdict> {
+        self.rules.and_then(|rules| rules.rule(facts).ok()).ok_or(NoVerdict)
     }
 
     fn is_asked(&self, order: &Order) -> bool {

@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::proof::{batches, rows};
 use super::{origins, retired};
 use crate::db::audit::Slice;
+use crate::db::decisions;
 use crate::db::session::read;
 use crate::ledger::chain::Seal;
 use crate::sealing::PublicKey;
@@ -87,9 +88,12 @@ impl Chain {
         let batches = batches::next(db, (chain_id, after, end), PAGE).await?;
         let last = batches.last().map_or(end, |last| last.seq);
         let mut rows = rows::read(db, &Slice { chain_id, after, last }).await?;
+        let mut kept = decisions::of_slice(db, (chain_id, after, last)).await?;
         for row in batches {
             let (header, hash) = row.sealed()?;
-            self.page.push_back(Seal { header, hash, rows: rows.remove(&row.seq).unwrap_or_default() });
+            let (rows, kept) = (rows.remove(&row.seq), kept.remove(&row.seq));
+            let (rows, kept) = (rows.unwrap_or_default(), kept.unwrap_or_default());
+            self.page.push_back(Seal { header, hash, rows, kept });
         }
         self.after = last;
         Ok(())
