@@ -119,7 +119,8 @@ async fn a_file_with_a_fault_is_refused_as_a_whole_and_names_the_lines(db: PgPoo
     refused(&app, post(" ".repeat((4 << 20) + 1)), 413, "payload-too-large", None).await;
     refused(&app, ops.post("/admin/outcomes", good.clone()), 415, "unsupported-media-type", None).await;
     for scope in ["ledger:operate", "models:admin", "audit:read"] {
-        refused(&app, import(&app.operator(Some(scope)), &[good.clone()]), 403, "insufficient-scope", None).await;
+        refused(&app, import(&app.operator(Some(scope)), std::slice::from_ref(&good)), 403, "insufficient-scope", None)
+            .await;
     }
     // As many as a request may have, the last one without an end of line.
     let text = format!("{good}\n").repeat(10_000);

@@ -124,7 +124,7 @@ impl Bank {
         order.hold_id.iter().for_each(|id| self.release(id));
         self.account(order.from_account_id).posted -= amount;
         let to = to.flatten();
-        to.map(|to| self.account(to).posted += amount);
+        to.into_iter().for_each(|to| self.account(to).posted += amount);
         let payment = Payment { from: order.from_account_id, to, amount, is_pending: !is_settled };
         self.payments.insert(order.transfer_id, payment);
         true

@@ -72,27 +72,19 @@ pub async fn each_decision(
     Ok(())
 }
 
-/// Those of the batches of a chain after one and up to another, as they are stored, by the numbers of the batches.
+/// Those of the batches of a chain after one and up to another, as they are stored and with the
+/// times of the batches, by their numbers.
 pub(crate) async fn of_slice(
     db: &mut PgConnection,
     (chain_id, after, last): (Uuid, i64, i64),
-) -> Result<BTreeMap<i64, Vec<u8>>, sqlx::Error> {
+) -> Result<BTreeMap<i64, (OffsetDateTime, Vec<u8>)>, sqlx::Error> {
     let rows = sqlx::query!(
-        "select seq, decisions from decision where chain_id = $1 and seq > $2 and seq <= $3",
+        "select seq, created_at, decisions from decision where chain_id = $1 and seq > $2 and seq <= $3",
         chain_id,
         after,
         last,
     );
-    Ok(rows.fetch_all(db).await?.into_iter().map(|row| (row.seq, row.decisions)).collect())
-}
-
-/// Those of a batch.
-pub async fn of_batch(db: &mut PgConnection, chain_id: Uuid, seq: i64) -> Result<Vec<Decision>, sqlx::Error> {
-    let row =
-        sqlx::query!("select created_at, decisions from decision where chain_id = $1 and seq = $2", chain_id, seq,);
-    let row = row.fetch_optional(db).await?;
-    let kept = row.map(|row| read(chain_id, seq, row.created_at, &row.decisions)).transpose()?;
-    Ok(kept.map(|kept| kept.decisions).unwrap_or_default())
+    Ok(rows.fetch_all(db).await?.into_iter().map(|row| (row.seq, (row.created_at, row.decisions))).collect())
 }
 
 /// Deletes those of at most `limit` batches, and returns of how many.

@@ -92,7 +92,7 @@ impl Chain {
         for row in batches {
             let (header, hash) = row.sealed()?;
             let (rows, kept) = (rows.remove(&row.seq), kept.remove(&row.seq));
-            let (rows, kept) = (rows.unwrap_or_default(), kept.unwrap_or_default());
+            let (rows, (_, kept)) = (rows.unwrap_or_default(), kept.unwrap_or((header.created_at, Vec::new())));
             self.page.push_back(Seal { header, hash, rows, kept });
         }
         self.after = last;

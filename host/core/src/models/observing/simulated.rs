@@ -1,5 +1,6 @@
 //! Steps of rollouts whose truth is known, as one host counts them and the judge sees them. `CAUDAL_ROLLOUT_STEPS` sets how
 //! many; 10,000, which are a drill, keep the errors without any allowance for chance.
+#![expect(clippy::print_stdout, reason = "figures to read")]
 
 use std::thread;
 

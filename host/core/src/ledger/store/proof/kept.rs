@@ -7,6 +7,7 @@ use time::OffsetDateTime;
 
 use super::report::Proof;
 use crate::db::audit::Slice;
+use crate::db::decisions;
 use crate::sealing::digest::Hash;
 use crate::sealing::{kept, merkle};
 
@@ -26,20 +27,14 @@ pub(super) async fn verify(
     let Slice { chain_id, after, last } = *slice;
     let none: Hash = merkle::root(&[]);
     batches.retain(|_, sealed| sealed.root != none);
-    let rows = sqlx::query!(
-        "select seq, created_at, decisions from decision where chain_id = $1 and seq > $2 and seq <= $3",
-        chain_id,
-        after,
-        last,
-    );
-    for row in rows.fetch_all(&mut *db).await? {
+    for (seq, (created_at, bytes)) in decisions::of_slice(db, (chain_id, after, last)).await? {
         proof.watch.row("decision");
-        let root = kept::decode(&row.decisions).map(|(decisions, salt)| kept::root(&decisions, salt));
+        let root = kept::decode(&bytes).map(|(decisions, salt)| kept::root(&decisions, salt));
         let is_sealed = batches
-            .remove(&row.seq)
-            .is_some_and(|sealed| root.is_some_and(|root| sealed.root == root) && sealed.created_at == row.created_at);
+            .remove(&seq)
+            .is_some_and(|sealed| root.is_some_and(|root| sealed.root == root) && sealed.created_at == created_at);
         if !is_sealed {
-            proof.add((chain_id, row.seq), "its decisions were altered");
+            proof.add((chain_id, seq), "its decisions were altered");
         }
     }
     let Some(latest) = batches.values().map(|sealed| sealed.created_at).max() else { return Ok(()) };

@@ -144,7 +144,7 @@ mod year {
 
     /// Precision, recall and alarm rate by what is known in the whole population after so many days.
     pub(super) fn truth(days: f64) -> [f64; 3] {
-        let is_mistaken = MISTAKEN_DAYS[0] <= days && days < MISTAKEN_DAYS[1];
+        let is_mistaken = (MISTAKEN_DAYS[0]..MISTAKEN_DAYS[1]).contains(&days);
         let mistaken = if is_mistaken { (1.0 - FRAUD) * MISTAKEN } else { 0.0 };
         let caught = FRAUD * ALARM[1] * known(true, days) + mistaken * ALARM[0];
         let missed = FRAUD * (1.0 - ALARM[1]) * known(false, days) + mistaken * (1.0 - ALARM[0]);
