@@ -12,9 +12,9 @@ use caudal::ledger::apply::apply;
 use caudal::ledger::batch::{Batch, Context, Payee, State, Terms};
 use caudal::ledger::chain::Seal;
 use caudal::ledger::store::{CommitError, Postgres, Store as _, proof};
+use caudal::ledger::tables::loads;
 use caudal::ledger::writer::{LEASE, Writer};
 use caudal::ledger::{
-use caudal::ledger::tables::loads;
     Command, Freeze, Fund, OpenAccount, Order, PaymentReport, PlaceHold, Receive, ReleaseHold, Risk, SPEI_ACCOUNT,
 };
 use sqlx::PgPool;
