@@ -6,6 +6,7 @@ mod models;
 mod outcomes;
 mod payments;
 mod policy;
+mod replay;
 mod serve;
 mod sinks;
 mod tls;
@@ -24,12 +25,13 @@ pub use ledger::{
     SimulatedRail, Since, Statement, UserLimits, Verify,
 };
 pub use models::{
-    BuildModel, CutOffOptions, Deploy, ExplanationLanguage, Models, Push, Replay, RollBack, Rollout, RolloutOrder,
-    RowFormat, Score, SetCutOffs, StartRollout, WhatIf,
+    BuildModel, CutOffOptions, Deploy, ExplanationLanguage, Models, Push, RollBack, Rollout, RolloutOrder, RowFormat,
+    Score, SetCutOffs, StartRollout,
 };
 pub use outcomes::{ExportOutcomes, Outcomes};
 pub use payments::{DecideCase, DecidePayment, Payments, Reconcile, ReportFormat};
 pub use policy::Policy;
+pub use replay::{Replay, WhatIf};
 pub use serve::{Rail, Serve};
 pub use sinks::{SinkOrder, Sinks};
 pub use tls::Tls;

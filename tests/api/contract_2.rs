@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use caudal::domain::decision::Decision;
+use caudal::decision::Decision;
 use caudal::domain::model::ModelKind;
 use caudal::domain::risk::{Enforcement, Request};
 use caudal::models::{Embedded, LoadedComponent, Models};

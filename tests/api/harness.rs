@@ -13,11 +13,9 @@ use caudal::auth::rates::RateLimits;
 use caudal::auth::token::Verifier;
 use caudal::clock::Clock;
 use caudal::db::barrier::Barrier;
-use caudal::db::decisions::{self, Period};
 use caudal::db::durability::Durability;
 use caudal::db::timeline::Timeline;
 use caudal::domain::clabe::{ClabeRange, SANDBOX_RANGE};
-use caudal::domain::decision::Decision;
 use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
 use caudal::domain::risk::Enforcement;
@@ -35,7 +33,6 @@ use caudal::rail::simulated::Behaviour;
 use caudal::schedules::Scheduler;
 use caudal::scoring::{Accessibility, Kind, Nudge, Risk};
 use caudal::wasm::Runtime;
-use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use time::OffsetDateTime;
@@ -179,21 +176,6 @@ impl TestApp {
         let proof = proof::prove(&mut self.db.acquire().await.unwrap(), &ledger_key()).await.unwrap();
         let broken: Vec<_> = proof.findings.iter().filter(|finding| finding.broken > 0).collect();
         assert!(broken.is_empty() && proof.breaks.is_empty(), "{broken:?} {:?}", proof.breaks);
-    }
-
-    /// What is wrong with the ledger's batches.
-    pub(crate) async fn breaks(&self) -> Vec<String> {
-        let proof = proof::prove(&mut self.db.acquire().await.unwrap(), &ledger_key()).await.unwrap();
-        proof.breaks.into_iter().map(|it| it.what).collect()
-    }
-
-    /// The decisions of a kind that are kept, in the order of their batches.
-    pub(crate) async fn decisions(&self, kind: ModelKind) -> Vec<Decision> {
-        let mut db = self.db.acquire().await.unwrap();
-        let batches = decisions::in_period(&mut db, Period::since(OffsetDateTime::UNIX_EPOCH));
-        let mut batches: Vec<_> = batches.try_collect().await.unwrap();
-        batches.sort_by_key(|it| it.seq);
-        batches.into_iter().flat_map(|it| it.decisions).filter(|it| it.by.kind == kind).collect()
     }
 
     pub(crate) async fn new(db: PgPool) -> Self {

@@ -1,19 +1,40 @@
 //! Decisions of orders are kept with their money, replayed bit for bit, and tried with other versions.
 
-use caudal::domain::decision::Role;
+use caudal::db::decisions::{self, Period};
+use caudal::decision::{Decision, Role};
 use caudal::domain::model::ModelKind;
 use caudal::domain::risk::Enforcement;
+use caudal::ledger::store::proof;
 use caudal::models::{Embedded, LoadedComponent};
 use caudal::sealing::kept;
 use caudal::wasm::Runtime;
+use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};
 use sqlx::PgPool;
+use time::OffsetDateTime;
 
 use crate::admin::version;
 use crate::assistance::risk;
 use crate::contract_2::misbehaving;
-use crate::harness::{CLABE, Client, Options, PAYEE_CLABE, TestApp, registry};
+use crate::harness::{CLABE, Client, Options, PAYEE_CLABE, TestApp, ledger_key, registry};
 use crate::swap::register;
+
+impl TestApp {
+    /// What is wrong with the ledger's batches.
+    pub(crate) async fn breaks(&self) -> Vec<String> {
+        let proof = proof::prove(&mut self.db.acquire().await.unwrap(), &ledger_key()).await.unwrap();
+        proof.breaks.into_iter().map(|it| it.what).collect()
+    }
+
+    /// The decisions of a kind that are kept, in the order of their batches.
+    pub(crate) async fn decisions(&self, kind: ModelKind) -> Vec<Decision> {
+        let mut db = self.db.acquire().await.unwrap();
+        let batches = decisions::in_period(&mut db, Period::since(OffsetDateTime::UNIX_EPOCH));
+        let mut batches: Vec<_> = batches.try_collect().await.unwrap();
+        batches.sort_by_key(|it| it.seq);
+        batches.into_iter().flat_map(|it| it.decisions).filter(|it| it.by.kind == kind).collect()
+    }
+}
 
 const RULES: ModelKind = ModelKind::TransferRules;
 

@@ -12,10 +12,10 @@ use caudal::ledger::apply::apply;
 use caudal::ledger::batch::{Batch, Context, Payee, State, Terms};
 use caudal::ledger::chain::Seal;
 use caudal::ledger::store::{CommitError, Postgres, Store as _, proof};
-use caudal::ledger::tables::loads;
 use caudal::ledger::writer::{LEASE, Writer};
 use caudal::ledger::{
     Command, Freeze, Fund, OpenAccount, Order, PaymentReport, PlaceHold, Receive, ReleaseHold, Risk, SPEI_ACCOUNT,
+    tables,
 };
 use sqlx::PgPool;
 use time::Duration;
@@ -24,7 +24,6 @@ use uuid::Uuid;
 use crate::chance::Chance;
 use crate::leases::NO_HEAD;
 use crate::model::{CONTEXT, key, lenient, put_on_record};
-use crate::received;
 use crate::tables::{Lease, Model, Refusal, Tables};
 
 const SEEDS: u64 = 500;
@@ -198,7 +197,7 @@ impl Run {
                 let number = range().pick(self.chance.pick(RANGE_LENGTH) as u128).to_string();
                 let open = self.issued.filter(|_| self.chance.happens(500)).map(|issued| issued.to_string());
                 let key = format!("K{}S{}", self.chance.pick(9), self.seed);
-                let order = received::order(key, amount, open.unwrap_or(number));
+                let order = crate::received::order(key, amount, open.unwrap_or(number));
                 self.transfers.push((order.transfer_id(), SPEI_ACCOUNT));
                 Command::Receive(Receive { rail: RailName::Simulated, order })
             }
@@ -317,7 +316,9 @@ impl Pair {
         let writer = &self.writers[writer];
         let actual = self.postgres.lookup(commands, writer, context, &BTreeSet::new()).await.unwrap();
         let mut modelled = State::default();
-        loads::<Tables>().iter().for_each(|load| load(&self.model.tables(), commands, writer, context, &mut modelled));
+        tables::loads::<Tables>()
+            .iter()
+            .for_each(|load| load(&self.model.tables(), commands, writer, context, &mut modelled));
         assert_eq!(format!("{actual:#?}"), format!("{modelled:#?}"), "seed {seed}: {commands:?}");
         actual
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use caudal::domain::decision::{RulesAnswer, Ruling};
+use caudal::decision::{RulesAnswer, Ruling};
 use caudal::domain::money::Money;
 use caudal::domain::rules::{Facts, Verdict, Violation};
 use caudal::domain::transfer::{RailEvent, Status};

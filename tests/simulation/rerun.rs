@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use caudal::domain::decision::Ruling;
+use caudal::decision::Ruling;
 use caudal::domain::rules::Facts;
 use caudal::domain::transfer::{RailEvent, Status};
 use caudal::ledger::chain::{ChainKey, Seal};

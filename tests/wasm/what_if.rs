@@ -5,7 +5,7 @@ use std::env;
 use std::fs;
 use std::time::Instant;
 
-use caudal::domain::decision::{Decision, Deployed, Role};
+use caudal::decision::{Decision, Deployed, Role};
 use caudal::domain::model::ModelKind;
 use caudal::domain::money::Money;
 use caudal::domain::risk::CutOffs;

@@ -19,6 +19,7 @@ pub mod auth;
 pub mod client;
 pub mod clock;
 pub mod db;
+pub mod decision;
 pub mod domain;
 pub mod enforcement;
 pub mod gate;

@@ -10,10 +10,7 @@ use super::token::{Admin, recorded};
 use crate::domain::model::ModelKind;
 use crate::domain::rollout::OnViolation;
 
-/// Whose decisions are kept.
-const KEPT: &[ModelKind] = &[ModelKind::Risk, ModelKind::TransferRules];
-
-fn one_of(kinds: &[ModelKind]) -> impl TypedValueParser<Value = ModelKind> {
+pub(super) fn one_of(kinds: &[ModelKind]) -> impl TypedValueParser<Value = ModelKind> {
     let kinds: Vec<_> = kinds.iter().map(|kind| kind.as_str()).collect();
     PossibleValuesParser::new(kinds).try_map(|text| ModelKind::parse(&text).ok_or("no such kind"))
 }
@@ -274,38 +271,6 @@ pub struct SetCutOffs {
     /// Wait until every running host serves it, at most this many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "120")]
     pub wait: Option<u32>,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "The decisions are those that orders rest on. Exits with 1 if an answer differs in any bit.")]
-pub struct Replay {
-    /// Kind of the decisions
-    #[arg(long, default_value = "risk", value_parser = one_of(KEPT))]
-    pub kind: ModelKind,
-    /// How far back
-    #[arg(long, default_value = "24h", value_parser = humantime::parse_duration)]
-    pub since: std::time::Duration,
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "A candidate is a registered version or a file, and need not be deployed. Where none is given, the version \
-                  decides that did: what is asked is what only the candidates would change. Exits with 3 if decisions \
-                  differ."
-)]
-pub struct WhatIf {
-    /// A risk model to try
-    #[arg(long, value_name = "VERSION|FILE", required_unless_present = "rules")]
-    pub risk: Option<String>,
-    /// Transfer rules to try
-    #[arg(long, value_name = "VERSION|FILE")]
-    pub rules: Option<String>,
-    /// How far back
-    #[arg(long, default_value = "30d", value_parser = humantime::parse_duration)]
-    pub since: std::time::Duration,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 #[derive(Debug, Args)]

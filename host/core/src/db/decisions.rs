@@ -8,7 +8,7 @@ use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::domain::decision::Decision;
+use crate::decision::Decision;
 use crate::sealing::kept;
 
 /// From an instant on, and before another.

@@ -10,7 +10,6 @@ pub mod bank_account;
 pub mod banks;
 pub mod card;
 pub mod clabe;
-pub mod decision;
 pub mod fact;
 pub mod hold;
 pub mod incoming;

@@ -3,7 +3,7 @@
 pub mod acknowledgment;
 pub mod assessment;
 
-use crate::domain::decision::Decision;
+use crate::decision::Decision;
 use crate::domain::risk::{Enforcement, Level, Risk};
 use crate::models::ScoreError;
 use acknowledgment::{Acknowledgments, Subject};

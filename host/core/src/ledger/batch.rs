@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 pub use super::balance::{Balance, BalanceChange, BalanceKey, Sent};
 use super::command::{ByHand, Command, OpenAccount};
+use crate::decision::Decision;
 use crate::domain::clabe::{Clabe, ClabeRange};
-use crate::domain::decision::Decision;
 use crate::domain::hold::{self, Hold, OwnedHold};
 use crate::domain::incoming::IncomingOrder;
 use crate::domain::money::Money;

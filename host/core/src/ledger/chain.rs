@@ -12,7 +12,7 @@ use super::batch::{Batch, Context, Decided, Terms};
 use super::commands;
 use super::rows::{Digests, Rows};
 use super::writer::Writer;
-use crate::domain::decision::Decision;
+use crate::decision::Decision;
 use crate::domain::rules::DeployedRules;
 use crate::sealing::digest::{Digest, Hash};
 use crate::sealing::kept::{self, Salt};

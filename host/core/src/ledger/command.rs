@@ -5,9 +5,9 @@ use std::sync::Arc;
 use time::Duration;
 use uuid::Uuid;
 
+use crate::decision::Decision;
 use crate::domain::bank_account::SPEI_ACCOUNT;
 use crate::domain::clabe::Clabe;
-use crate::domain::decision::Decision;
 use crate::domain::hold::Hold;
 use crate::domain::incoming::IncomingOrder;
 use crate::domain::model::ModelKind;

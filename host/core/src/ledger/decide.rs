@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::apply::apply;
 use super::batch::{Batch, Context, NoVerdict, Policy, State};
 use super::command::{Command, Outcome};
-use crate::domain::decision::Decision;
+use crate::decision::Decision;
 use crate::domain::model::ModelKind;
 use crate::domain::rules::Facts;
 use crate::models::{Models, ScoreError};

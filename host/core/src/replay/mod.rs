@@ -9,7 +9,7 @@ use sqlx::PgPool;
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
-use crate::domain::decision::{Decision, RiskOutcome, RulesOutcome};
+use crate::decision::{Decision, RiskOutcome, RulesOutcome};
 use crate::domain::model::ModelKind;
 use crate::models::LoadedComponent;
 use crate::scoring::{Risk, Scorer};

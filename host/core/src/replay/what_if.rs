@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::outcomes;
 use crate::db::decisions::Kept;
-use crate::domain::decision::{Decision, RiskOutcome, RulesOutcome};
+use crate::decision::{Decision, RiskOutcome, RulesOutcome};
 use crate::domain::model::{Digest, ModelKind};
 use crate::domain::rules::Facts;
 use crate::domain::rules::fact::RULES_FACTS;

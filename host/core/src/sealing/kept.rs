@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::digest::{Digest, Hash};
 use super::merkle;
-use crate::domain::decision::{Decision, Deployed, KeptFact, Role};
+use crate::decision::{Decision, Deployed, KeptFact, Role};
 use crate::domain::model::{Digest as ModelDigest, ModelKind};
 use crate::domain::risk::CutOffs;
 

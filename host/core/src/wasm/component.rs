@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
+use crate::decision::Ruling;
 use crate::domain::BadAnswer;
-use crate::domain::decision::Ruling;
 use crate::domain::fact::explanation::Explanation;
 use crate::domain::fact::manifest::Manifest;
 use crate::domain::model::{Digest, ModelKind, ModelVersion, PolicyClass, is_semantic_version};

@@ -3,8 +3,8 @@
 use wasmtime::Result;
 use wasmtime::component::InstancePre;
 
+use crate::decision::Ruling;
 use crate::domain::BadAnswer;
-use crate::domain::decision::Ruling;
 use crate::domain::fact::explanation::Explanation;
 use crate::domain::fact::manifest::{Claims, Manifest};
 use crate::domain::model::ModelKind;

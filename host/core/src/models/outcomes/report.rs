@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use time::{Duration, OffsetDateTime};
 
-use crate::domain::decision::{Decision, Role};
+use crate::decision::{Decision, Role};
 use crate::domain::fact::FACTS;
 use crate::domain::model::Digest;
 use crate::domain::outcome::{OutcomeKind, Statement, counting};

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
 use crate::clock::timestamp;
-use crate::domain::decision::{Decision, RiskOutcome};
+use crate::decision::{Decision, RiskOutcome};
 use crate::domain::fact::FACTS;
 use crate::domain::outcome::{Statement, counting};
 

@@ -10,7 +10,7 @@ use tracing::Instrument as _;
 use tracing::field::Empty;
 
 use crate::db::hosts::HostStatus;
-use crate::domain::decision::{Deployed, Ruling};
+use crate::decision::{Deployed, Ruling};
 use crate::domain::fact::explanation::Explanation;
 use crate::domain::model::ModelKind;
 use crate::domain::rules::Facts;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::domain::decision::{Deployed, Role};
+use crate::decision::{Deployed, Role};
 use crate::domain::fact::explanation::Explanation;
 use crate::metrics::Metrics;
 use crate::models::observing::observer::{Observation, Observer};

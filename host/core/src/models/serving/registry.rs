@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::db::deployments::Deployment;
-use crate::domain::decision::{Deployed, Role, Ruling};
+use crate::decision::{Deployed, Role, Ruling};
 use crate::domain::model::{Digest, ModelKind, is_older};
 use crate::domain::risk::CutOffs;
 use crate::domain::rules::{DeployedRules, Facts};

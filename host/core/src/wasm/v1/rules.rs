@@ -1,7 +1,7 @@
 //! The world `transfer-policy`.
 
+use crate::decision::{RulesAnswer, Ruling};
 use crate::domain::BadAnswer;
-use crate::domain::decision::{RulesAnswer, Ruling};
 use crate::domain::rules::{Facts, Verdict, Violation};
 use crate::domain::transfer::{RailEvent, Status};
 use crate::wasm::tenant::{Store, Tenant};

@@ -2,8 +2,8 @@
 
 use wasmtime::component::InstancePre;
 
+use crate::decision::{RulesAnswer, Ruling};
 use crate::domain::BadAnswer;
-use crate::domain::decision::{RulesAnswer, Ruling};
 use crate::domain::fact::manifest::{ClaimedFact, Claims, Manifest};
 use crate::domain::model::ModelKind;
 use crate::domain::rules::Facts;

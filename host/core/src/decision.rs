@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::fact::{FACTS, Source};
-use super::model::{Digest, ModelKind};
-use super::reason::reason_codes;
-use super::risk::{Assessment, CutOffs, Level, Request};
-use super::rules::fact::RULES_FACTS;
-use super::rules::{CODES, Facts, Verdict, Violation};
+use crate::domain::fact::{FACTS, Source};
+use crate::domain::model::{Digest, ModelKind};
+use crate::domain::reason::reason_codes;
+use crate::domain::risk::{Assessment, CutOffs, Level, Request};
+use crate::domain::rules::fact::RULES_FACTS;
+use crate::domain::rules::{CODES, Facts, Verdict, Violation};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
@@ -34,7 +34,7 @@ pub struct Deployed {
     pub cut_offs: CutOffs,
 }
 
-super::text_enum! {
+crate::text_enum! {
     /// As what a version answered.
     Role {
         Champion = "champion",
