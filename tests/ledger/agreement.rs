@@ -15,7 +15,6 @@ use caudal::ledger::store::{CommitError, Postgres, Store as _, proof};
 use caudal::ledger::writer::{LEASE, Writer};
 use caudal::ledger::{
     Command, Freeze, Fund, OpenAccount, Order, PaymentReport, PlaceHold, Receive, ReleaseHold, Risk, SPEI_ACCOUNT,
-    tables,
 };
 use sqlx::PgPool;
 use time::Duration;
@@ -53,9 +52,8 @@ enum CommitResult {
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn the_model_and_postgres_agree(db: PgPool) {
     let postgres = Postgres::open(db.clone(), &key(), CONTEXT.now).await.unwrap();
-    let (one, two) = (Uuid::from_u128(1), Uuid::from_u128(2));
-    let writers =
-        [postgres.acquire(one, CONTEXT.now).await.unwrap(), postgres.acquire(two, CONTEXT.now).await.unwrap()];
+    let acquire = async |holder| postgres.acquire(Uuid::from_u128(holder), CONTEXT.now).await.unwrap();
+    let writers = [acquire(1).await, acquire(2).await];
     let model = Model::default();
     for writer in &writers {
         let until = CONTEXT.now + LEASE;
@@ -316,9 +314,8 @@ impl Pair {
         let writer = &self.writers[writer];
         let actual = self.postgres.lookup(commands, writer, context, &BTreeSet::new()).await.unwrap();
         let mut modelled = State::default();
-        tables::loads::<Tables>()
-            .iter()
-            .for_each(|load| load(&self.model.tables(), commands, writer, context, &mut modelled));
+        let loads = caudal::ledger::tables::loads::<Tables>();
+        loads.iter().for_each(|load| load(&self.model.tables(), commands, writer, context, &mut modelled));
         assert_eq!(format!("{actual:#?}"), format!("{modelled:#?}"), "seed {seed}: {commands:?}");
         actual
     }
