@@ -15,7 +15,7 @@ pub mod schedules;
 mod serve;
 
 pub use caudal_core::{
-    MIGRATOR, analytics, audit, auth, client, clock, db, domain, enforcement, gate, ledger, metrics, models, outbox,
-    payees, postgres, rail, replay, schema, scoring, sealing, sinks, telemetry, wasm, workers,
+    MIGRATOR, analytics, audit, auth, client, clock, db, decision, domain, enforcement, gate, ledger, metrics, models,
+    outbox, payees, postgres, rail, replay, schema, scoring, sealing, sinks, telemetry, wasm, workers,
 };
 pub use http::{assist_router, ledger_router};
