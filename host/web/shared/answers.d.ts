@@ -261,7 +261,7 @@ export interface BulkTransfer {
 /** A version that answers some users. */
 export interface Canary {
   version: string | null;
-  /** Percentage of users. An integer from 1 to 99. */
+  /** Percentage of users; with 0 it is compared on all requests and answers nobody. An integer from 0 to 99. */
   percent: number;
   /** Percentage of answers in another class than the champion's above which it is withdrawn. An integer from 1 to 100. */
   max_flip_percent: number;
@@ -271,7 +271,7 @@ export interface Canary {
 export interface CanaryRequest {
   /** Percentage of answers in another class than the champion's above which the canary is withdrawn; 10 by default. An integer from 1 to 100. */
   max_flip_percent?: number | null;
-  /** Percentage of users. An integer from 1 to 99. */
+  /** Percentage of users; with 0 it is compared on all requests and answers nobody. An integer from 0 to 99. */
   percent?: number | null;
   /** Its `model_version`. At most 100 characters. */
   version: string;
@@ -398,6 +398,18 @@ export interface CloudEvent {
   data: unknown;
 }
 
+/** The decisions of a kind. */
+export interface Compared {
+  /** Decided again. An integer of at least 0. */
+  decisions: number;
+  /** An integer of at least 0. */
+  different: number;
+  /** Without a usable answer. An integer of at least 0. */
+  failed: number;
+  /** The most frequent first. */
+  changes: Array<DecisionChange>;
+}
+
 /** Sends the occurrence that waits. */
 export interface ConfirmationRequest {
   /** Of that occurrence. */
@@ -455,16 +467,21 @@ export interface DecidedPayment {
   changed: boolean;
 }
 
-/** A recorded decision. Its request and response are those of its kind's API. */
-export interface Decision {
-  /** Repeated in the findings. At most 255 characters. */
-  id?: string | null;
-  /** Those by which a risk was judged; the defaults if left out. */
-  cut_offs?: CutOffs | null;
-  /** At most 64 characters. */
-  kind: string;
-  request: unknown;
-  response: unknown;
+/** One way in which decisions differ. */
+export interface DecisionChange {
+  was: string;
+  is: string;
+  /** An integer of at least 0. */
+  count: number;
+  /** Of all of them, in centavos. */
+  amount: number;
+  by_amount: unknown;
+  /** By how long the payee had been saved. */
+  by_payee: unknown;
+  /** What became of them, as far as that is known. */
+  by_outcome: unknown;
+  /** Some transfers or holds. */
+  examples: Array<string>;
 }
 
 /** A kind's deployment. */
@@ -610,8 +627,9 @@ export interface FieldError {
 export interface Finding {
   /** Its position among the decisions, from 0. An integer of at least 0. */
   index: number;
-  id?: string;
-  /** Where the answers differ, or why it could not be run. */
+  /** The transfer or hold that was decided on. */
+  id: string;
+  /** What the answer was and is, or why there is none. */
   differences: Array<string>;
 }
 
@@ -1146,10 +1164,13 @@ export interface RecordedOutcomes {
   repeated: number;
 }
 
-/** Decisions to replay: these, or the latest logged. Other fields are refused. */
+/** Decisions of the last days. */
 export interface ReplayRequest {
-  decisions?: Array<Decision> | null;
-  stored?: StoredDecisions | null;
+  kind: "risk" | "transfer-rules";
+  /** An integer from 1 to 400. */
+  days: number;
+  /** An integer from 1 to 10000. */
+  limit: number;
 }
 
 /** A transfer that its user says is not theirs. */
@@ -1311,7 +1332,7 @@ export interface Rollout {
   state: "running" | "paused" | "waiting" | "completed" | "stopped" | "aborted" | "replaced";
   /** Why it is in this state. */
   detail: string;
-  /** Percentages of users. */
+  /** Percentages of users; with 0 it is compared on all requests and answers nobody. */
   steps: Array<number>;
   /** Index of the present or last step. An integer of at least 0. */
   step: number;
@@ -1327,8 +1348,8 @@ export interface Rollout {
   max_failure_percent: number;
   /** An integer from 0 to 255. */
   max_flip_percent: number;
-  /** An integer of at least 0. */
-  max_latency_percent: number;
+  /** What a violated bound does. */
+  on_violation: "withdraw" | "pause";
   reason: string;
   started_by: string;
   started_at: string;
@@ -1342,11 +1363,15 @@ export interface Rollout {
 
 /** What all hosts saw of a canary at one step. */
 export interface RolloutEvidence {
+  /** On the first request of each user, on each host. */
   decisions: number;
   /** Of its decisions. */
   failures: Share;
   /** Answers in another class, of those compared with the champion's. */
   flips: Share;
+  /** Of these, risks in a lower class, and those that went from high to low. */
+  lowered: Share;
+  high_to_low: Share;
   /** What keeps it from the next step; null if nothing does. */
   waits_for: string | null;
 }
@@ -1367,17 +1392,19 @@ export interface RolloutRequest {
   ends_canary?: string | null;
   /** Percentage of its decisions that may fail; 1 by default. An integer from 1 to 100. */
   max_failure_percent?: number | null;
-  /** Percentage of answers in another class than the champion's; 10 by default. An integer from 1 to 100. */
+  /** Percentage of answers in another class than the champion's; 10 by default. Of a risk, half as many may be in a lower class, and a quarter go from high to low. An integer from 1 to 100. */
   max_flip_percent?: number | null;
-  /** The 95th percentile of its times as a percentage of the champion's; 200 by default. Times below a millisecond always pass. An integer from 100 to 10000. */
-  max_latency_percent?: number | null;
+  /** What a call of it may cost, in instructions, as a percentage of what it costs the champion; 1000 by default. An integer from 1 to 100000000. */
+  max_fuel_percent?: number | null;
+  /** Whether a violated bound takes it from all users, as it does by default, or pauses the rollout. */
+  on_violation?: "withdraw" | "pause" | null;
   /** At most 500 characters. */
   reason: string;
   /** Decisions of the canary that each step takes at least; 500 by default. An integer from 1 to 10000000. */
   step_decisions?: number | null;
   /** Seconds that each step takes at least; 600 by default. An integer from 0 to 2592000. */
   step_seconds?: number | null;
-  /** Percentages of users, ascending to 100, which makes it the champion; 5, 25 and 100 by default. */
+  /** Percentages of users, ascending to 100, which makes it the champion; with 0 it is compared on all requests and answers nobody. 0, 5, 25 and 100 by default. */
   steps?: Array<number> | null;
 }
 
@@ -1548,13 +1575,6 @@ export interface Sinks {
 export interface SkipRequest {
   /** Of that occurrence. */
   date: string;
-}
-
-/** The latest logged decisions. */
-export interface StoredDecisions {
-  kind: "risk" | "transfer-rules";
-  /** An integer from 1 to 1000. */
-  limit: number;
 }
 
 /** The user's profile. */
@@ -1770,6 +1790,26 @@ export interface WeighedFact {
   /** Positive if it raises the score. */
   contribution: number;
   words: Words;
+}
+
+/** What would differ. */
+export interface WhatIf {
+  /** An integer of at least 0. */
+  orders: number;
+  risk: Compared;
+  rules: Compared;
+}
+
+/** What to try on the orders of the last days: a risk model, transfer rules or both. */
+export interface WhatIfRequest {
+  /** A registered version. Without one, the version decides that did. At most 100 characters. */
+  risk?: string | null;
+  /** At most 100 characters. */
+  rules?: string | null;
+  /** An integer from 1 to 400. */
+  days: number;
+  /** An integer from 1 to 100000. */
+  limit: number;
 }
 
 /** What the bank says: of a code a sentence, of a fact a part of one. */
