@@ -185,6 +185,7 @@ async fn the_report_is_for_those_who_may_replay_and_says_what_it_cannot_know(db:
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn decisions_are_compared_with_what_became_of_their_orders(db: PgPool) {
     let app = TestApp::with(db, Options { risk_enforcement: Enforcement::Shadow, ..Options::default() }).await;
+    let _follower = app.follow().await;
     let ana = app.user("ana");
     let (from, to) = ana.account_and_payee().await;
     let transfer = sent(&ana, &from, &to).await;

@@ -1,12 +1,12 @@
 //! Decisions of orders are kept with their money, replayed bit for bit, and tried with other versions.
 
 use caudal::db::decisions::{self, Period};
+use caudal::decision::kept;
 use caudal::decision::{Decision, Role};
 use caudal::domain::model::ModelKind;
 use caudal::domain::risk::Enforcement;
 use caudal::ledger::store::proof;
 use caudal::models::{Embedded, LoadedComponent};
-use caudal::sealing::kept;
 use caudal::wasm::Runtime;
 use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};

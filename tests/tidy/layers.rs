@@ -6,7 +6,7 @@ use crate::imports::{imports, module_path};
 use crate::source::{Source, assert_clean, assert_each_breaks, host};
 
 /// What each module may import besides itself.
-const LAYERS: [(&str, &[&str]); 33] = [
+const LAYERS: [(&str, &[&str]); 34] = [
     ("lib", &["http", "db"]),
     ("main", &["cli", "config"]),
     ("cli", &["serve", "app", "http", "postgres", "config", "*"]),
@@ -15,11 +15,11 @@ const LAYERS: [(&str, &[&str]); 33] = [
     ("schedules", &["orders", "app", "*"]),
     ("orders", &["app", "*"]),
     ("app", &["*"]),
-    ("replay", &["models", "scoring", "schema", "wasm", "domain", "db", "clock"]),
-    ("enforcement", &["models", "scoring", "schema", "domain", "db", "sealing", "clock"]),
+    ("replay", &["models", "scoring", "schema", "wasm", "decision", "domain", "db", "clock"]),
+    ("enforcement", &["models", "scoring", "schema", "decision", "domain", "db", "sealing", "clock"]),
     ("gate", &["scoring", "schema", "wasm", "db", "sealing", "domain", "clock"]),
-    ("ledger", &["models", "metrics", "telemetry", "db", "sealing", "domain", "clock"]),
-    ("models", &["metrics", "telemetry", "scoring", "schema", "wasm", "db", "sealing", "domain", "clock"]),
+    ("ledger", &["models", "metrics", "telemetry", "db", "sealing", "decision", "domain", "clock"]),
+    ("models", &["metrics", "telemetry", "scoring", "schema", "wasm", "db", "sealing", "decision", "domain", "clock"]),
     ("scoring", &["schema", "wasm", "domain"]),
     ("schema", &["clock"]),
     ("audit", &["auth", "metrics"]),
@@ -31,21 +31,22 @@ const LAYERS: [(&str, &[&str]); 33] = [
     ("rail", &["ledger", "metrics", "telemetry", "client", "workers", "db", "sealing", "domain", "clock"]),
     ("client", &[]),
     ("workers", &[]),
-    ("db", &["telemetry", "sealing", "schema", "domain", "clock"]),
+    ("db", &["telemetry", "sealing", "schema", "decision", "domain", "clock"]),
     ("metrics", &[]),
     ("telemetry", &["client"]),
     ("sealing", &[]),
-    ("wasm", &["domain"]),
+    ("wasm", &["decision", "domain"]),
     // The database's binaries and processes, below everything that uses them.
     ("postgres", &[]),
     // Arguments are parsed into the parts' own types.
     ("config", &["*"]),
     ("clock", &[]),
+    ("decision", &["sealing", "domain"]),
     ("domain", &["schema"]),
 ];
 
 /// What `*` stands for: the service's parts below `app`.
-const PARTS: [&str; 23] = [
+const PARTS: [&str; 24] = [
     "audit",
     "metrics",
     "telemetry",
@@ -68,6 +69,7 @@ const PARTS: [&str; 23] = [
     "sealing",
     "wasm",
     "clock",
+    "decision",
     "domain",
 ];
 

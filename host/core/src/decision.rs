@@ -1,5 +1,7 @@
 //! A decision of a model about an order, whole: which version decided in which role, on which facts, and its own answer.
 
+pub mod kept;
+
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 

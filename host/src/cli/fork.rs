@@ -1,10 +1,10 @@
 //! `caudal fork`: executes the ledger's history again, as it was or under other rules or another risk model.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
 use serde_json::Value;
@@ -19,14 +19,17 @@ use crate::cli::table::{Column, table, text};
 use crate::cli::verify::keyring;
 use crate::config::{Common, Fork};
 use crate::db::components;
+use crate::decision::Ruling;
 use crate::domain::model::Digest;
 use crate::domain::money::Money;
+use crate::domain::rules::Facts;
+use crate::domain::transfer::{RailEvent, Status};
 use crate::ledger::chain::Keyring;
-use crate::ledger::fork::{Candidate, Keys, LoadedRules, Plan, Recorded, Report, Rules, run as execute};
+use crate::ledger::fork::{Candidate, Keys, Plan, Recorded, Report, Rules, run as execute};
 use crate::ledger::store::{History, Postgres};
 use crate::models::Embedded;
 use crate::scoring::{Risk, Scorer};
-use crate::wasm::{Identity, Runtime, TransferRules, digest_of};
+use crate::wasm::{Identity, Runtime, ScoreError, TransferRules, digest_of};
 
 /// Batches are handed over in chunks of so many rows, and so many chunks wait: reading goes on while the last ones are
 /// executed, within some ten megabytes.
@@ -34,6 +37,34 @@ const CHUNK_ROWS: usize = 10_000;
 const CHUNKS_WAITING: usize = 2;
 
 const UNREADABLE: &str = "cannot read the ledger";
+
+/// A component, which is asked once for each transition.
+struct LoadedRules {
+    component: TransferRules,
+    transitions: Mutex<BTreeMap<(Status, RailEvent), Option<Status>>>,
+}
+
+impl From<TransferRules> for LoadedRules {
+    fn from(component: TransferRules) -> Self {
+        Self { component, transitions: Mutex::default() }
+    }
+}
+
+impl Rules for LoadedRules {
+    fn rule(&self, facts: &Facts) -> Result<Ruling, ScoreError> {
+        self.component.rule(facts)
+    }
+
+    fn transition(&self, status: Status, event: RailEvent) -> Result<Option<Status>, ScoreError> {
+        let mut known = self.transitions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(next) = known.get(&(status, event)) {
+            return Ok(*next);
+        }
+        let next = self.component.transition(status, event)?;
+        known.insert((status, event), next);
+        Ok(next)
+    }
+}
 
 pub(super) async fn run(common: &Common, fork: Fork) -> Result<ExitCode> {
     let keys = keyring(common, &fork.retired_ledger_key_file)?;

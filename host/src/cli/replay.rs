@@ -40,7 +40,12 @@ pub(super) async fn run(common: &Common, replay: &Replay) -> Result<ExitCode> {
     database.close().await?;
     let ReplayOutcome { replayed, equal, different } = outcome?;
     if replayed == 0 {
-        bail!("no {} decision was kept within --since {}", replay.kind, humantime::format_duration(replay.since));
+        let hint = if replay.kind == ModelKind::Risk {
+            ": orders are scored where `caudal policy` has risk-enforcement `shadow` or `enforce`"
+        } else {
+            ""
+        };
+        bail!("no {} decision was kept within --since {}{hint}", replay.kind, humantime::format_duration(replay.since));
     }
     for mismatch in different.iter().take(SHOWN_MAX) {
         print(&format!("{}: {}", mismatch.id, mismatch.differences.join("; ")))?;

@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::decision::Decision;
-use crate::sealing::kept;
+use crate::decision::kept;
 
 /// From an instant on, and before another.
 #[derive(Debug, Clone, Copy)]

@@ -13,9 +13,9 @@ use super::commands;
 use super::rows::{Digests, Rows};
 use super::writer::Writer;
 use crate::decision::Decision;
+use crate::decision::kept::{self, Salt};
 use crate::domain::rules::DeployedRules;
 use crate::sealing::digest::{Digest, Hash};
-use crate::sealing::kept::{self, Salt};
 use crate::sealing::merkle;
 
 pub use super::rows::tree::Inclusion;

@@ -1,7 +1,6 @@
 //! Keyed hashes of rows, and signatures of files: somebody who can write to the database but lacks the key cannot make one.
 
 pub(crate) mod digest;
-pub mod kept;
 pub(crate) mod merkle;
 
 use std::sync::Arc;

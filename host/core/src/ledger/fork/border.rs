@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::Recorded;
+use super::plan::Recorded;
 use crate::domain::bank_account::{FUNDING_ACCOUNT, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 use crate::ledger::command::Command;
 

@@ -7,9 +7,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use time::Date;
 
-use super::Recorded;
 use super::books::Books;
 use super::course::Course;
+use super::plan::Recorded;
 use crate::clock::mexico_city_date;
 use crate::domain::money::Money;
 use crate::domain::transfer::{Kind, Report, Status};

@@ -3,14 +3,13 @@
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::Recorded;
-use super::run::Keys;
+use super::plan::{Keys, Recorded};
+use crate::decision::kept::{self, Salt};
 use crate::ledger::batch::{Batch, Context};
 use crate::ledger::rows::{
     AccountEventRow, AccountRow, EntryRow, HoldEndRow, HoldRow, KeyRow, Row as _, Rows, StatusRow, TABLES, TransferRow,
 };
 use crate::ledger::writer::Writer;
-use crate::sealing::kept::{self, Salt};
 
 /// The first batch that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -1,38 +1,15 @@
 //! Decides on one thread, and seals and compares on another.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use uuid::Uuid;
-
 use super::difference::{Difference, Made};
+use super::engine::Fork;
+use super::plan::{Keys, Plan, Recorded};
 use super::report::{Executed, Report};
-use super::{Fork, Plan, Recorded};
-use crate::sealing::{ChainKey, Keyring, PublicKey};
 
 /// Chunks that wait to be sealed.
 const WAITING_MAX: usize = 2;
-
-/// The keys of the chains.
-pub struct Keys {
-    pub ring: Keyring,
-    /// The retired keys of closed chains.
-    pub closed: BTreeMap<Uuid, PublicKey>,
-}
-
-impl Keys {
-    pub(super) fn of(&self, chain_id: Uuid) -> Option<&ChainKey> {
-        match self.closed.get(&chain_id) {
-            Some(retired) => self.ring.find(retired),
-            None => Some(self.ring.present()),
-        }
-    }
-
-    pub(super) fn present(&self) -> &ChainKey {
-        self.ring.present()
-    }
-}
 
 /// What was decided again, or why not, to be compared.
 type Decided = (Recorded, Result<Made, String>);

@@ -1,5 +1,5 @@
-//! Steps of rollouts whose truth is known, as one host counts them and the judge sees them. `CAUDAL_ROLLOUT_STEPS` sets how
-//! many; 10,000, which are a drill, keep the errors without any allowance for chance.
+//! Steps of rollouts whose truth is known, as one host counts them and the judge sees them. 10,000
+//! of a row, which are a drill, keep the errors without any allowance for chance.
 #![expect(clippy::print_stdout, reason = "figures to read")]
 
 use std::thread;
@@ -82,7 +82,16 @@ fn row(truth: Truth, requests_of_user: usize, steps: usize) -> Row {
 
 #[test]
 fn simulated_steps_keep_their_errors() {
-    let steps = std::env::var("CAUDAL_ROLLOUT_STEPS").ok().and_then(|it| it.parse().ok()).unwrap_or(STEPS);
+    keep_their_errors(STEPS);
+}
+
+#[test]
+#[ignore = "takes most of an hour: a drill"]
+fn ten_thousand_simulated_steps_keep_their_errors() {
+    keep_their_errors(DRILL);
+}
+
+fn keep_their_errors(steps: usize) {
     let at_most = |share: f64| {
         let expected = share * steps as f64;
         // Four standard deviations, so that a judge that is right hardly ever fails.

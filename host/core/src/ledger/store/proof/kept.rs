@@ -8,8 +8,9 @@ use time::OffsetDateTime;
 use super::report::Proof;
 use crate::db::audit::Slice;
 use crate::db::decisions;
+use crate::decision::kept;
 use crate::sealing::digest::Hash;
-use crate::sealing::{kept, merkle};
+use crate::sealing::merkle;
 
 /// What a batch says of its decisions.
 pub(super) struct Sealed {

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use super::digest::{Digest, Hash};
-use super::merkle;
-use crate::decision::{Decision, Deployed, KeptFact, Role};
+use super::{Decision, Deployed, KeptFact, Role};
 use crate::domain::model::{Digest as ModelDigest, ModelKind};
 use crate::domain::risk::CutOffs;
+use crate::sealing::digest::{Digest, Hash};
+use crate::sealing::merkle;
 
 /// Who does not know it cannot try which value a fact has. Postgres keeps it with the decisions.
 pub type Salt = [u8; 16];
