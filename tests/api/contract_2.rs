@@ -76,6 +76,11 @@ async fn requests_never_notice_a_swap_between_contracts(db: PgPool) {
     for client in clients {
         client.await.unwrap();
     }
+    for (component, version) in components.iter().zip(["risk-1.0.0", "risk-6.6.6"]) {
+        epoch = deploy(&db, ModelKind::Risk, digest_of(component), epoch).await.unwrap();
+        serves(&app.models, version).await;
+        ana.transfer(&from, &to, "1").await.assert_status(200);
+    }
     let replay = json!({"kind": "risk", "days": 1, "limit": 1000});
     let replayed = app.operator(Some("models:admin")).post("/admin/replay", replay).await.assert_status(200).json();
     assert_eq!((&replayed["different"], &replayed["replayed"]), (&json!([]), &json!(epoch)));

@@ -139,6 +139,9 @@ impl Scene {
             }
             ("POST", "/api/ledger/payee-checks") => of_ana(json!({"name": "Eva", "accountNumber": PAYEE.1})),
             ("GET", "/api/ledger/transactions/{id}") => vec![refused(at(&theirs.transfer), None)],
+            ("POST", "/api/ledger/transactions/{id}/report") => {
+                vec![refused(at(&theirs.transfer), Some(json!({"freeze": true})))]
+            }
             ("POST", "/api/ledger/schedules") => {
                 let orders = self.keyed(path, "plan").into_iter();
                 orders.map(|it| Attempt { body: it.body.map(planned), ..it }).collect()

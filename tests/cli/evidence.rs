@@ -23,6 +23,7 @@ pub(crate) const LOSE_THE_LAST_BATCH: &str =
      delete from entry e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;
      delete from transfer_event e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;
      delete from transfer e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;
+     delete from decision e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;
      delete from ledger_batch e using tail t where e.chain_id = t.chain_id and e.seq = t.seq;";
 
 const SERVE: [&str; 6] = ["serve", "--sandbox", "--ledger-addr", "127.0.0.1:0", "--assist-addr", "127.0.0.1:0"];

@@ -280,7 +280,8 @@ fn read(stored: StoredCommand, rows: &Rows) -> Option<Decided> {
         StoredCommand::Refused { key, request, order } => {
             let KeyRow { owner, key, refused_id, .. } = rows.keys.get(key)?.clone();
             let refused = Order {
-                transfer_id: refused_id?,
+                // None if a payment that was recovered answers the order.
+                transfer_id: refused_id.unwrap_or_default(),
                 owner,
                 key: Some(key),
                 from_account_id: request.from_account_id,
