@@ -93,7 +93,7 @@ create table outcome (
     outcome_id uuid primary key,
     -- The transfer or hold; of a refused order, what its decision is about.
     subject_id uuid not null,
-    kind text not null constraint outcome_kind check (
+    kind text collate "C" not null constraint outcome_kind check (
         kind in ('reported', 'confirmed_fraud', 'authorised_scam', 'false_alarm', 'help_accepted', 'withdrawn')
     ),
     -- Who says so: a short code such as customer, operator or chargeback.
