@@ -76,7 +76,7 @@ async fn requests_never_notice_a_swap_between_contracts(db: PgPool) {
     for client in clients {
         client.await.unwrap();
     }
-    for (component, version) in components.iter().zip(["risk-1.0.0", "risk-6.6.6"]) {
+    for (component, version) in components.iter().zip(["risk-2.0.0", "risk-6.6.6"]) {
         epoch = deploy(&db, ModelKind::Risk, digest_of(component), epoch).await.unwrap();
         serves(&app.models, version).await;
         ana.transfer(&from, &to, "1").await.assert_status(200);
