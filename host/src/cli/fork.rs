@@ -1,8 +1,6 @@
 //! `caudal fork`: executes the ledger's history again, as it was or under other rules or another risk model.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,6 +11,7 @@ use sqlx::{PgConnection, PgPool};
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
+use crate::cli::candidate::bytes_of;
 use crate::cli::database::{Database, Use};
 use crate::cli::output::print;
 use crate::cli::table::{Column, table, text};
@@ -112,18 +111,6 @@ async fn report(pool: &PgPool, ring: Keyring, fork: &Fork) -> Result<Report> {
 
 fn candidate(identity: &Identity) -> Candidate {
     Candidate { version: identity.version.to_string(), sha256: identity.digest.to_string() }
-}
-
-/// Of a file, or of a registered or embedded component.
-async fn bytes_of(db: &mut PgConnection, name: &str) -> Result<Vec<u8>> {
-    if Path::new(name).exists() {
-        return fs::read(name).with_context(|| format!("cannot read the component {name}"));
-    }
-    if let Some(embedded) = Embedded::find(name) {
-        return Ok(embedded.bytes.to_vec());
-    }
-    let (_, bytes) = components::by_version(db, name).await?.with_context(|| format!("there is no version {name}"))?;
-    Ok(bytes)
 }
 
 /// Hands over every batch with the rules that decided it, until the end or until nobody wants more.

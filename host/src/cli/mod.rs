@@ -2,6 +2,7 @@
 
 mod admin;
 mod approvals;
+mod candidate;
 mod completions;
 mod customer;
 mod database;

@@ -1,16 +1,15 @@
 //! `caudal replay` and `caudal whatif`: run kept decisions again, on the versions that made them or on others.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::cli::candidate::bytes_of;
 use crate::cli::database::{Database, Use};
 use crate::cli::ledger;
 use crate::cli::output::print;
 use crate::clock::Clock;
 use crate::config::{Common, Replay, WhatIf};
-use crate::db::components;
 use crate::db::decisions::Period;
 use crate::domain::model::ModelKind;
 use crate::models::LoadedComponent;
@@ -31,7 +30,7 @@ pub(super) async fn run(common: &Common, replay: &Replay) -> Result<ExitCode> {
     let (database, key) = ledger::open(common, Use::Shared).await?;
     let outcome = async {
         let runtime = prepare(&database, &key).await?;
-        let period = Period::since(Clock::system().now() - replay.since);
+        let period = last(&Clock::system(), replay.since);
         replay_period(&database.pool, runtime, replay.kind, (period, usize::MAX))
             .await
             .context("cannot read the decisions")
@@ -57,6 +56,11 @@ pub(super) async fn run(common: &Common, replay: &Replay) -> Result<ExitCode> {
     Ok(if different.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+fn last(clock: &Clock, since: std::time::Duration) -> Period {
+    let since = time::Duration::try_from(since).unwrap_or(time::Duration::MAX);
+    Period::since(clock.now().saturating_sub(since))
+}
+
 /// What runs components. A host without deployments decides with built-in components that may not be registered yet.
 async fn prepare(database: &Database, key: &ChainKey) -> Result<Runtime> {
     let runtime = Runtime::new().context("cannot run components on this machine")?;
@@ -75,7 +79,7 @@ pub(super) async fn what_if(common: &Common, asked: &WhatIf) -> Result<ExitCode>
             rules: candidate(&database, &runtime, ModelKind::TransferRules, asked.rules.as_deref()).await?,
         };
         let clock = Clock::system();
-        let period = Period::since(clock.now() - asked.since);
+        let period = last(&clock, asked.since);
         try_period(&database.pool, runtime, candidates, (period, usize::MAX), &clock)
             .await
             .context("cannot read the decisions")
@@ -92,7 +96,6 @@ pub(super) async fn what_if(common: &Common, asked: &WhatIf) -> Result<ExitCode>
     Ok(if is_same { ExitCode::SUCCESS } else { ExitCode::from(EXIT_DIFFERENT) })
 }
 
-/// A registered version, or a component in a file.
 async fn candidate(
     database: &Database,
     runtime: &Runtime,
@@ -100,13 +103,7 @@ async fn candidate(
     name: Option<&str>,
 ) -> Result<Option<LoadedComponent>> {
     let Some(name) = name else { return Ok(None) };
-    let mut db = database.pool.acquire().await.context("cannot reach the database")?;
-    let bytes = match components::by_version(&mut db, name).await.context("cannot read the registry")? {
-        Some((found, bytes)) if found == kind => bytes,
-        Some((found, _)) => bail!("{name} is a {found} component, not {kind}"),
-        None if Path::new(name).is_file() => std::fs::read(name).with_context(|| format!("cannot read {name}"))?,
-        None => bail!("there is no version and no file '{name}': `caudal models list` shows the versions"),
-    };
+    let bytes = bytes_of(&mut *database.pool.acquire().await.context("cannot reach the database")?, name).await?;
     let loaded = LoadedComponent::load(runtime, kind, &bytes);
     Ok(Some(loaded.with_context(|| format!("{name} does not load as {kind}"))?))
 }

@@ -16,10 +16,10 @@ pub const STEPS_MAX: usize = 10;
 /// would show on a few.
 pub const DEFAULT_STEPS: [u8; 4] = [0, 5, 25, WHOLE];
 
-/// Of the flips that are allowed, how many may be into a lower class: a fraud that is missed costs more than a warning.
+/// The part of the allowed flips that may lower the class: a missed fraud costs more than a needless warning.
 pub const LOWERED_SHARE: f64 = 0.5;
 
-/// And how many from the highest class into the lowest.
+/// The part that may go from the highest class to the lowest.
 pub const HIGH_TO_LOW_SHARE: f64 = 0.25;
 
 super::text_enum! {

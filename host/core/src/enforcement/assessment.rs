@@ -4,7 +4,7 @@ use crate::clock::{Clock, mexico_city_hour};
 use crate::db::connections::{AcquireError, Connections};
 use crate::db::recent::Parties;
 use crate::db::{accounts, beneficiaries, recent, transfers};
-use crate::decision::{Decision, RiskOutcome};
+use crate::decision::{Decision, Deployed, RiskOutcome};
 use crate::domain::account_number::normalise;
 use crate::domain::model::ModelKind;
 use crate::domain::money::Money;
@@ -42,11 +42,19 @@ pub enum AssessmentError {
     Abstained(&'static str, Box<Decision>),
 }
 
-/// A transfer's risk, and the decision to be kept with what comes of it.
+/// A transfer's risk.
 pub struct Assessed {
     pub request: Request,
     pub scored: Scored<Assessment>,
-    pub decision: Decision,
+    by: Deployed,
+    observed: &'static [&'static str],
+}
+
+impl Assessed {
+    /// The decision to be kept with what comes of an order.
+    pub fn decision(&self) -> Decision {
+        Decision::on_risk(self.by, &self.request, self.observed, &RiskOutcome::of(&self.scored.assessment))
+    }
 }
 
 pub struct Assessor<'a> {
@@ -104,7 +112,7 @@ impl Assessor<'_> {
             Parties { owner, payee_number: &payee.account_number, payee_key: &payee_key, device: self.device };
         let request = recent::add(&mut db, &parties, request, now).await?;
         drop(db);
-        let observed: &[&str] = match (circumstances.hour, self.device) {
+        let observed: &'static [&'static str] = match (circumstances.hour, self.device) {
             (None, Some(_)) => &["hour_of_day", "is_new_device"],
             (None, None) => &["hour_of_day"],
             (Some(_), Some(_)) => &["is_new_device"],
@@ -113,10 +121,7 @@ impl Assessor<'_> {
         let snapshot = self.models.snapshot();
         let asker = Asker { user: Some(owner), is_evidence: self.is_evidence };
         match snapshot.assess::<Risk>(&request, asker).await {
-            Ok((scored, by)) => {
-                let decision = Decision::on_risk(by, &request, observed, &RiskOutcome::of(&scored.assessment));
-                Ok(Assessed { request, scored, decision })
-            }
+            Ok((scored, by)) => Ok(Assessed { request, scored, by, observed }),
             Err(ScoreError::Abstained(reason)) => {
                 let by = snapshot.deployed(ModelKind::Risk).ok_or(ScoreError::Missing)?;
                 let outcome = RiskOutcome::abstained(reason);

@@ -25,7 +25,7 @@ pub async fn enforce(
         return Ok((Risk::NotEnforced, None));
     }
     let (level, decision) = match assessor.assess(subject, circumstances).await {
-        Ok(assessed) => (assessed.scored.assessment.level, assessed.decision),
+        Ok(assessed) => (assessed.scored.assessment.level, assessed.decision()),
         // The ledger refuses the transfer, unless its idempotency key already has an outcome.
         Err(AssessmentError::AccountNotFound | AssessmentError::BeneficiaryNotFound) => {
             return Ok((Risk::NotEnforced, None));

@@ -29,7 +29,8 @@ async fn delete_expired(pool: &PgPool, clock: &Clock, lifetime: Duration) -> Res
     loop {
         let db = pool.acquire().await?;
         let delete = async |db: &mut PgConnection| {
-            let before = checked_time(db, clock).await? - lifetime;
+            let lifetime = time::Duration::try_from(lifetime).unwrap_or(time::Duration::MAX);
+            let before = checked_time(db, clock).await?.saturating_sub(lifetime);
             decisions::delete_before(db, before, BATCHES).await
         };
         if within(db, REPLY_TIME_MAX, delete).await? < BATCHES.unsigned_abs() {

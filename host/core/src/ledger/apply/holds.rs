@@ -31,7 +31,7 @@ impl Run<'_> {
             beneficiary_name: self.state.payees[&order.to_beneficiary_id].name.clone(),
             amount: order.amount,
             status: Status::Placed,
-            expires_at: self.context.now + lifetime,
+            expires_at: self.context.now.saturating_add(lifetime),
             created_at: self.context.now,
         };
         self.batch.holds.push(OwnedHold { owner: order.owner.clone(), hold: hold.clone() });

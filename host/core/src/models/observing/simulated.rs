@@ -1,5 +1,5 @@
-//! Steps of rollouts whose truth is known, as one host counts them and the judge sees them. 10,000
-//! of a row, which are a drill, keep the errors without any allowance for chance.
+//! Steps of rollouts whose truth is known, as one host counts them and the judge sees them. The drill has 10,000 of each row,
+//! and makes no allowance for chance.
 #![expect(clippy::print_stdout, reason = "figures to read")]
 
 use std::thread;
@@ -51,7 +51,7 @@ fn step(truth: Truth, requests_of_user: usize, random: &mut Random) -> Option<(u
         if user < look {
             continue;
         }
-        // As good as always: in between, a share hardly moves.
+        // To look after every user would take longer and find the same: a hundredth more users hardly move a share.
         look = user + 1 + user / 100;
         let count =
             |(measure, bucket, count)| Count { kind: ModelKind::Risk, at: 1, digest: CANARY, measure, bucket, count };
