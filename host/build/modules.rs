@@ -9,7 +9,8 @@ use std::path::{Component, Path, PathBuf};
 
 type Read<'a> = &'a dyn Fn(&Path) -> Result<String, String>;
 
-/// Without comments that begin a line, which is where all of them are, without indentation and empty lines.
+/// Without comments that begin a line, which is where all of them are but casts, without those, indentation and empty
+/// lines.
 pub(crate) fn without_comments(text: &str) -> String {
     let mut kept = String::new();
     let mut is_inside = false;
@@ -20,11 +21,18 @@ pub(crate) fn without_comments(text: &str) -> String {
             is_inside = end.is_none();
             rest = end.map_or("", |(_, after)| after);
         }
-        let rest = rest.trim_start();
-        if !rest.is_empty() && !rest.starts_with("//") {
-            kept.push_str(rest);
-            kept.push('\n');
+        rest = rest.trim_start();
+        if rest.is_empty() || rest.starts_with("//") {
+            continue;
         }
+        while let Some((before, (_, after))) =
+            rest.split_once("/** @type ").and_then(|(before, cast)| Some((before, cast.split_once("*/ ")?)))
+        {
+            kept.push_str(before);
+            rest = after;
+        }
+        kept.push_str(rest);
+        kept.push('\n');
     }
     kept
 }
