@@ -69,7 +69,7 @@ impl Bundled<'_> {
         self.variables.insert(path.clone(), None);
         let (body, exports) = self.body(&path)?;
         self.modules += 1;
-        let variable = format!("$module{}", self.modules);
+        let variable = format!("${}", self.modules);
         let exports = exports.join(", ");
         write!(self.script, "const {variable} = (() => {{\n{body}return {{ {exports} }};\n}})();\n").ok();
         self.variables.insert(path, Some(variable.clone()));
