@@ -31,7 +31,7 @@ pub use models::{
 pub use outcomes::{ExportOutcomes, Outcomes};
 pub use payments::{DecideCase, DecidePayment, Payments, Reconcile, ReportFormat};
 pub use policy::Policy;
-pub use replay::{Replay, WhatIf};
+pub use replay::{ReceiptCommand, Replay, VerifyReceipt, WhatIf};
 pub use serve::{Rail, Serve};
 pub use sinks::{SinkOrder, Sinks};
 pub use tls::Tls;
@@ -140,6 +140,9 @@ pub enum Command {
     /// Decide on past orders with other models or rules, and show what would differ
     #[command(name = "whatif")]
     WhatIf(WhatIf),
+    /// Check the decisions about a transfer without the bank
+    #[command(subcommand)]
+    Receipt(ReceiptCommand),
     /// Record what became of orders, and compare the decisions on them with it
     #[command(subcommand)]
     Outcomes(Outcomes),

@@ -64,6 +64,7 @@ mod rails;
 #[path = "../random.rs"]
 mod random;
 mod rates;
+mod receipts;
 mod recent;
 mod reconciliation;
 mod remittance;

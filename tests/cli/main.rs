@@ -17,6 +17,7 @@ mod manual;
 mod models;
 mod outcomes;
 mod process;
+mod receipt;
 mod reconcile;
 mod roles;
 mod rollout;

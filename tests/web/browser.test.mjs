@@ -11,6 +11,7 @@ import { after, before, describe } from "node:test";
 import { launch } from "../parity/chromium.mjs";
 import { startBank } from "./bank.mjs";
 import { between } from "./between.mjs";
+import { deciding } from "./deciding.mjs";
 import { disowning } from "./disowning.mjs";
 import { doubts } from "./doubts.mjs";
 import { failures } from "./failures.mjs";
@@ -58,6 +59,7 @@ describe("the page", { concurrency: stages.length }, () => {
     doubts(second);
     between(second);
     payments(second);
+    deciding(second);
     disowning(second);
     home(second);
     fraud(second);

@@ -58,7 +58,7 @@ pub struct KeptFact {
 }
 
 /// Whether the person acknowledged the risk: no fact that rules can ask for, but what their requirements are read with.
-const ACKNOWLEDGED: u8 = 127;
+const ACKNOWLEDGED: (u8, &str) = (127, "acknowledged");
 
 /// What a risk model answered. Reasons are places among the codes of [`reason_codes`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -93,6 +93,24 @@ pub struct Ruling {
 
 fn place_of(code: &str, codes: impl IntoIterator<Item = &'static str>) -> Option<u8> {
     codes.into_iter().position(|it| it == code).and_then(|at| u8::try_from(at).ok())
+}
+
+impl KeptFact {
+    /// Empty if the catalogue has no such place.
+    pub(crate) fn name(&self, kind: ModelKind) -> &'static str {
+        let place = usize::from(self.place);
+        let name = match kind {
+            ModelKind::TransferRules if self.place == ACKNOWLEDGED.0 => Some(ACKNOWLEDGED.1),
+            ModelKind::TransferRules => RULES_FACTS.get(place).map(|fact| fact.name),
+            _ => FACTS.get(place).map(|fact| fact.name),
+        };
+        name.unwrap_or_default()
+    }
+
+    /// Which is nobody's business but theirs and the bank's.
+    pub(crate) fn is_about_payee(&self, kind: ModelKind) -> bool {
+        self.name(kind).starts_with("payee_")
+    }
 }
 
 impl RiskOutcome {
@@ -151,7 +169,7 @@ impl Decision {
     pub fn by_rules(by: Deployed, subject: Uuid, facts: &Facts, ruling: &Ruling) -> Self {
         let kept = |place, value| KeptFact { place, value, is_claimed: false };
         let known = RULES_FACTS.iter().zip(0..).filter_map(|(fact, place)| Some(kept(place, fact.value(facts)?)));
-        let acknowledged = facts.acknowledged.then(|| kept(ACKNOWLEDGED, 1.0));
+        let acknowledged = facts.acknowledged.then(|| kept(ACKNOWLEDGED.0, 1.0));
         let answer = RulesOutcome::of(ruling).to_bytes();
         Self { subject, by, facts: known.chain(acknowledged).collect(), answer }
     }
@@ -171,7 +189,7 @@ impl Decision {
         self.facts.iter().fold(Facts::default(), |mut facts, kept| {
             match RULES_FACTS.get(usize::from(kept.place)) {
                 Some(fact) => fact.give(&mut facts, kept.value),
-                None => facts.acknowledged = kept.place == ACKNOWLEDGED,
+                None => facts.acknowledged = kept.place == ACKNOWLEDGED.0,
             }
             facts
         })

@@ -25,6 +25,7 @@ mod payments;
 mod policy;
 mod postgres;
 mod rail;
+mod receipt;
 mod reconcile;
 mod replay;
 mod rotate;
@@ -45,7 +46,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
 
 use crate::audit::{self, Event};
-use crate::config::{Cli, Command, PolicyCommand, SimulatedRail, exposed_secret};
+use crate::config::{Cli, Command, PolicyCommand, ReceiptCommand, SimulatedRail, exposed_secret};
 use crate::db::{durability, session};
 use crate::telemetry::{Lines, SPANS, Telemetry};
 
@@ -112,6 +113,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Score(score) => score::run(&score),
             Command::Replay(replay) => replay::run(&cli.common, &replay).await,
             Command::WhatIf(asked) => replay::what_if(&cli.common, &asked).await,
+            Command::Receipt(ReceiptCommand::Verify(asked)) => receipt::verify(&asked),
             Command::Outcomes(outcomes) => outcomes::run(&cli.common, outcomes).await,
             Command::Openapi(openapi) => openapi::run(&openapi),
             Command::Models(models) => models::run(&cli.common, &models).await,

@@ -1,6 +1,8 @@
 //! Commands that run kept decisions again.
 
-use clap::Args;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
 
 use super::models::one_of;
 use crate::domain::model::ModelKind;
@@ -38,4 +40,26 @@ pub struct WhatIf {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ReceiptCommand {
+    /// Check a receipt and execute its decisions again, offline
+    Verify(VerifyReceipt),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A receipt is the answer of /api/ledger/transactions/{id}/receipt; the bank's page saves it. Exits with 1 if \
+                  it is not valid or a component answers otherwise."
+)]
+pub struct VerifyReceipt {
+    /// The receipt
+    pub file: PathBuf,
+    /// A component besides those of this program; repeatable
+    #[arg(long = "component", value_name = "FILE")]
+    pub components: Vec<PathBuf>,
+    /// Recorded chain heads that the bank signed: the receipt must have the same key and no other batch
+    #[arg(long, value_name = "FILE")]
+    pub heads: Option<PathBuf>,
 }

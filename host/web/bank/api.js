@@ -2,6 +2,7 @@
 // of the page only sees whole centavos.
 
 /** @import { RiskAnswer, RiskRequest } from "../../../components/js/src/index.js" */
+/** @import { TransactionReceipt } from "../shared/answers.js" */
 /** @import { Account, AnalyticsEvent, Circumstances, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Remittance, Terms, Transfer, TransferPage } from "./types.js" */
 import { fromPesos, toJson } from "./money.js";
 import { call, change, get } from "./request.js";
@@ -89,6 +90,11 @@ export async function transfer(id) {
 /** Says that a transfer is not the user's. @param {string} id @param {boolean} freeze @returns {Promise<{ frozen: boolean }>} */
 export function reportTransfer(id, freeze) {
   return change("POST", `/api/ledger/transactions/${encodeURIComponent(id)}/report`, { freeze });
+}
+
+/** @param {string} id @returns {Promise<TransactionReceipt>} */
+export function receipt(id) {
+  return get(`/api/ledger/transactions/${encodeURIComponent(id)}/receipt`);
 }
 
 /**

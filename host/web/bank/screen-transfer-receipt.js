@@ -8,6 +8,7 @@ import { announce } from "./announce.js";
 import * as api from "./api.js";
 import { drawCep } from "./cep.js";
 import { copyPair } from "./copying.js";
+import { drawDeciding } from "./deciding.js";
 import { noteOutcomes } from "./device.js";
 import { drawDisowning } from "./disowning.js";
 import { startWith } from "./draft.js";
@@ -128,6 +129,7 @@ function drawLive(loaded, { signal, go, retitle }) {
       h("a.button", { href: `#/history?account=${loaded.fromAccountId}` }, t("receipt.history")),
       button(t("receipt.print"), () => window.print()),
     ),
+    drawDeciding(loaded),
     drawDisowning(loaded, signal),
   ];
 }

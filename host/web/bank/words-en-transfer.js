@@ -340,6 +340,7 @@ export default {
   "warn.unusual": "We also noticed this:",
   "warn.answered": "Your answer: “{purpose}”.",
   "warn.change": "Change the answer",
+  "why.ask": "How was this transfer decided?",
   "disown.ask": "I did not make this transfer",
   "disown.title": "You did not make this transfer?",
   "disown.about": "We will tell the bank to look into it. This neither cancels it nor gives you the money back.",

@@ -340,6 +340,7 @@ export default {
   "warn.unusual": "Además, notamos esto:",
   "warn.answered": "Tu respuesta: “{purpose}”.",
   "warn.change": "Cambiar la respuesta",
+  "why.ask": "¿Cómo se decidió esta transferencia?",
   "disown.ask": "No hice esta transferencia",
   "disown.title": "¿No hiciste esta transferencia?",
   "disown.about": "Le avisaremos al banco para que la revise. Con esto no se cancela ni se te devuelve el dinero.",

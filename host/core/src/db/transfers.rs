@@ -89,6 +89,27 @@ pub async fn find_transfer(
     row.fetch_optional(db).await?.map(Row::read).transpose()
 }
 
+/// What the decisions about a user's transfer are about, it or the hold that it captured, and their batch.
+pub async fn decided_in(
+    db: &mut PgConnection,
+    owner: &str,
+    transfer_id: Uuid,
+) -> Result<Option<(Uuid, (Uuid, i64))>, sqlx::Error> {
+    let row = sqlx::query!(
+        r#"
+        select coalesce(h.hold_id, t.transfer_id) as "id!", coalesce(h.chain_id, t.chain_id) as "chain_id!",
+            coalesce(h.seq, t.seq) as "seq!"
+        from transfer t
+        left join hold_end e on e.chain_id = t.chain_id and e.seq = t.seq and e.transfer_id = t.transfer_id
+        left join hold h on h.hold_id = e.hold_id
+        where t.owner = $1 and t.kind = 'spei' and t.transfer_id = $2
+        "#,
+        owner,
+        transfer_id,
+    );
+    Ok(row.fetch_optional(db).await?.map(|row| (row.id, (row.chain_id, row.seq))))
+}
+
 struct Row {
     transfer_id: Uuid,
     debit_account_id: Uuid,

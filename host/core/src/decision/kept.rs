@@ -161,12 +161,15 @@ fn marked(fact: &KeptFact) -> u8 {
 
 /// Of the Merkle tree over the decisions of a batch.
 pub fn root(decisions: &[Decision], salt: Salt) -> Hash {
-    let leaves: Vec<_> = decisions.iter().map(|it| leaf(it, &fact_leaves(it, salt))).collect();
-    merkle::root(&leaves)
+    merkle::root(&leaves(decisions, salt))
+}
+
+pub(crate) fn leaves(decisions: &[Decision], salt: Salt) -> Vec<Hash> {
+    decisions.iter().map(|it| leaf(it, &fact_leaves(it, salt))).collect()
 }
 
 /// A decision with the digests of its facts in place of the facts.
-pub fn leaf(Decision { subject, by, answer, .. }: &Decision, facts: &[Hash]) -> Hash {
+pub(crate) fn leaf(Decision { subject, by, answer, .. }: &Decision, facts: &[Hash]) -> Hash {
     let Deployed { kind, digest, epoch, role, cut_offs } = by;
     let mut record = Digest::new(b"caudal decision 1");
     record.uuid(*subject);
@@ -180,19 +183,23 @@ pub fn leaf(Decision { subject, by, answer, .. }: &Decision, facts: &[Hash]) -> 
     record.finish()
 }
 
-/// Digests of facts, each under a salt of its own: to tell one fact gives away nothing of the others.
-pub fn fact_leaves(decision: &Decision, salt: Salt) -> Vec<Hash> {
-    decision.facts.iter().map(|fact| fact_leaf(fact, &fact_salt(decision, fact, salt))).collect()
+/// Digests of facts, each under a salt of its own: to tell one fact gives away nothing of the others. Those about the payee
+/// come last.
+fn fact_leaves(decision: &Decision, salt: Salt) -> Vec<Hash> {
+    let kind = decision.by.kind;
+    let of = |is_about_payee| decision.facts.iter().filter(move |it| it.is_about_payee(kind) == is_about_payee);
+    of(false).chain(of(true)).map(|fact| fact_leaf(kind, fact, &fact_salt(decision, fact, salt))).collect()
 }
 
-pub fn fact_salt(Decision { subject, by, .. }: &Decision, fact: &KeptFact, salt: Salt) -> Hash {
+pub(crate) fn fact_salt(Decision { subject, by, .. }: &Decision, fact: &KeptFact, salt: Salt) -> Hash {
     let hasher = Sha256::new().chain_update(salt).chain_update(subject.as_bytes());
     hasher.chain_update([by.kind as u8, fact.place]).finalize().into()
 }
 
-pub fn fact_leaf(fact: &KeptFact, salt: &Hash) -> Hash {
-    let hasher = Sha256::new().chain_update(salt).chain_update([marked(fact)]);
-    hasher.chain_update(fact.value.to_be_bytes()).finalize().into()
+/// Its name is the last part, so that it needs no length.
+pub(crate) fn fact_leaf(kind: ModelKind, fact: &KeptFact, salt: &Hash) -> Hash {
+    let hasher = Sha256::new().chain_update(salt).chain_update([fact.is_claimed.into()]);
+    hasher.chain_update(fact.value.to_be_bytes()).chain_update(fact.name(kind)).finalize().into()
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use super::chain::{ChainKey, Keyring};
 use super::store::proof::{self, Head, Missing};
 use super::store::{Loss, is_retired};
 use crate::sealing::PublicKey;
+use crate::sealing::digest::Hash;
 use file::Chains;
 
 pub use super::store::proof::Heads;
@@ -80,6 +81,11 @@ impl RecordedHeads {
     /// The public key with which the file's signature was checked.
     pub fn signer(&self) -> Option<PublicKey> {
         self.signer
+    }
+
+    /// The hash that a batch had when it was recorded as a head.
+    pub fn hash_of(&self, chain_id: Uuid, seq: i64) -> Option<Hash> {
+        self.chains.get(&chain_id)?.iter().find(|head| head.seq == seq).map(|head| head.hash)
     }
 
     pub fn latest(&self) -> Heads {

@@ -24,6 +24,7 @@ mod jitter;
 mod job;
 mod pace;
 mod queue;
+pub mod receipt;
 mod rows;
 pub mod store;
 pub mod tables;

@@ -104,7 +104,7 @@ impl Replayer {
 }
 
 /// Their own answers to what they were asked, in bytes.
-fn answers(component: &LoadedComponent, decisions: &[Decision]) -> Vec<Result<Vec<u8>, String>> {
+pub fn answers(component: &LoadedComponent, decisions: &[Decision]) -> Vec<Result<Vec<u8>, String>> {
     let bytes = |answer: Result<Vec<u8>, ScoreError>| answer.map_err(|error| format!("no answer: {error}"));
     if let LoadedComponent::Rules(rules) = component {
         let answer = |it: &Decision| Ok(RulesOutcome::of(&rules.component.rule(&it.rules_facts())?).to_bytes());

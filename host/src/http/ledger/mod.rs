@@ -11,6 +11,7 @@ mod list;
 pub(crate) mod orders;
 pub mod payee_checks;
 pub mod profile;
+pub(crate) mod receipts;
 pub(crate) mod reports;
 pub mod risk_context;
 pub mod schedules;

@@ -11,6 +11,7 @@ use crate::http::ledger::events::{self, EventsQuery};
 use crate::http::ledger::holds::{self, CaptureRequest, HoldJson, HoldRequest};
 use crate::http::ledger::payee_checks::{self, PayeeCheckJson, PayeeCheckRequest};
 use crate::http::ledger::profile::{self, ProfileJson, ProfileRequest};
+use crate::http::ledger::receipts::{self, ReceiptJson};
 use crate::http::ledger::reports::{self, ReportRequest, ReportedJson};
 use crate::http::ledger::risk_context::{self, RiskContextJson, RiskContextQuery};
 use crate::http::ledger::schedules::{self, ConfirmationRequest, ScheduleJson, ScheduleRequest, SkipRequest};
@@ -87,6 +88,8 @@ const OPERATIONS: &[Operation] = &[
     route!(get "/api/ledger/transactions/{id}", transactions::get_transaction, "One transfer").user().ok::<TransactionJson>(),
     route!(post "/api/ledger/transactions", transactions::create_transaction, "Make a transfer")
         .user().command().takes(&[KEY]).body::<SendRequest>().ok::<TransactionJson>().gives(&[DECISION, REPLAYED]).transfer(),
+    route!(get "/api/ledger/transactions/{id}/receipt", receipts::get_receipt, "The decisions about a transfer, with their proof")
+        .user().ok::<ReceiptJson>().errors(&["rate-limited"]),
     route!(post "/api/ledger/transactions/{id}/report", reports::report_transaction, "Say that a transfer is not the user's")
         .user().body::<ReportRequest>().ok::<ReportedJson>().errors(&["outcome-unknown"]),
     route!(post "/api/ledger/transactions/bulk", bulk::create_transactions, "Make many transfers, each on its own")

@@ -11,8 +11,9 @@ use super::{origins, retired};
 use crate::db::audit::Slice;
 use crate::db::decisions;
 use crate::db::session::read;
-use crate::ledger::chain::Seal;
+use crate::ledger::chain::{Header, Seal};
 use crate::sealing::PublicKey;
+use crate::sealing::digest::Hash;
 
 /// Batches of a chain that are read at once, and their rows: a few megabytes, so that many chains fit into memory.
 const PAGE: (i64, i64) = (4_096, 10_000);
@@ -98,4 +99,18 @@ impl Chain {
         self.after = last;
         Ok(())
     }
+}
+
+/// A batch without its rows, and the decisions that are kept of it.
+///
+/// # Errors
+/// When the database fails.
+pub async fn batch(
+    db: &mut PgConnection,
+    (chain_id, seq): (Uuid, i64),
+) -> Result<Option<((Header, Hash), Vec<u8>)>, sqlx::Error> {
+    let found = batches::next(db, (chain_id, seq - 1, seq), PAGE).await?;
+    let Some(row) = found.first() else { return Ok(None) };
+    let kept = decisions::of_slice(db, (chain_id, seq - 1, seq)).await?.remove(&seq);
+    Ok(Some((row.sealed()?, kept.map(|(_, kept)| kept).unwrap_or_default())))
 }

@@ -68,15 +68,23 @@ impl Published {
         Self::with_contract(kind, component).map(|(published, _)| published)
     }
 
+    /// A component with its core and its glue, whatever its contract.
+    ///
+    /// # Errors
+    /// See [`NotPortable`].
+    pub fn files(kind: ModelKind, component: &[u8]) -> Result<[File; 3], NotPortable> {
+        let Portable { core, glue } = Portable::new(kind.as_str(), component)?;
+        Ok([component, &core[..], glue.as_bytes()].map(File::new))
+    }
+
     pub(super) fn with_contract(kind: ModelKind, component: &[u8]) -> Result<(Self, &'static Contract), NotPortable> {
         let invalid = |error: BinaryReaderError| NotPortable::Translation(error.to_string());
         let other = || NotPortable::Translation(format!("it exports no interface of {kind}"));
-        let Portable { core, glue } = Portable::new(kind.as_str(), component)?;
+        let [whole, core, glue] = Self::files(kind, component)?;
         let contract = Contract::of(component).map_err(invalid)?;
         let contract = contract.filter(|it| it.kind == kind).ok_or_else(other)?;
         let abi = contract.fingerprint(component).map_err(invalid)?;
-        let (core, glue) = (File::new(&core), File::new(glue.as_bytes()));
-        Ok((Self { component: File::new(component), core, glue, wit: contract.package, abi }, contract))
+        Ok((Self { component: whole, core, glue, wit: contract.package, abi }, contract))
     }
 
     /// Translates a component, unless it needs different glue than pages ship with.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-use crate::models::publishing::published::{File, Published};
+use crate::models::publishing::published::File;
 
 /// Three files for each of the last 16 distinct models. A page may fetch the files of a model that was active
 /// a moment ago.
@@ -16,9 +16,9 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    pub(crate) fn put(&self, Published { component, core, glue, .. }: &Published) {
+    pub fn put(&self, those: [&File; 3]) {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        for file in [component, core, glue] {
+        for file in those {
             files.retain(|it| it.digest != file.digest);
             files.push_front(file.clone());
         }

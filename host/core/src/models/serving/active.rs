@@ -142,7 +142,8 @@ impl Snapshot {
         let Some(source) = self.registry.source(kind) else { return Some((identity, Err(NotPublishable::HostOnly))) };
         let published = source.published().await;
         if let Ok(published) = &published {
-            self.shared.shelf.put(published);
+            let Published { component, core, glue, .. } = published;
+            self.shared.shelf.put([component, core, glue]);
         }
         Some((identity, published))
     }
