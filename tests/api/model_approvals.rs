@@ -84,7 +84,9 @@ async fn a_lower_minimum_release_takes_two(db: PgPool) {
     serving(&ops, "risk", 2, &new).await;
     assert!(app.models.snapshot().route::<Risk>().unwrap().fallback.is_none(), "an older one is no fallback");
     let canary = json!({"version": old, "percent": 5});
+    let report = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
     for (body, field) in [
+        (json!({"fork_report": &report[2..]}), "fork_report"),
         (json!({"champion": old}), "champion"),
         (json!({"canary": canary}), "canary.version"),
         (json!({"shadows": [old]}), "shadows"),
@@ -99,8 +101,12 @@ async fn a_lower_minimum_release_takes_two(db: PgPool) {
         let (at_two, path) = (ops.with("if-match", "\"2\""), format!("/admin/models/risk/{path}"));
         refused(&app, at_two.post(&path, body), 422, "validation-failed", Some(field)).await;
     }
-    let proposed = put(2, json!({"minimum_release": "1.0.0", "canary": canary})).await.assert_status(202).json();
+    let proposed = put(2, json!({"minimum_release": "1.0.0", "canary": canary, "fork_report": report}))
+        .await
+        .assert_status(202)
+        .json();
     assert_eq!(proposed["action"]["versions"]["minimumRelease"], "1.0.0");
+    assert_eq!(proposed["action"]["versions"]["forkReport"], report);
     let deployed = approve(&eva, &proposed).await.assert_status(200).json();
     assert_eq!((&deployed["minimum_release"], &deployed["canary"]["version"]), (&json!("1.0.0"), &json!(old)));
     // What is left out stays, and raising it takes one.

@@ -233,6 +233,9 @@ pub struct Deploy {
     /// Promote the version without asking, even if it was withdrawn or rolled back
     #[arg(long)]
     pub despite_setback: bool,
+    /// Output of `caudal fork --json` with these versions: whoever approves the deployment sees its SHA-256
+    #[arg(long, value_name = "FILE")]
+    pub fork_report: Option<PathBuf>,
     /// Reason, kept in the deployment history
     #[arg(long, value_parser = recorded)]
     pub reason: String,

@@ -51,7 +51,7 @@ const change = (before, after) =>
     : [`${money(before, "default")} → `, h("strong", money(after, "default"))];
 
 /** The versions that it deploys. @param {any} versions @param {string} kind */
-function deployment({ champion, canary, shadows = [], cutOffs, despiteSetback, endsCanary }, kind) {
+function deployment({ champion, canary, shadows = [], cutOffs, despiteSetback, endsCanary, forkReport }, kind) {
   const parts = [
     `Deploy ${champion} for ${nameOf(kind)}`,
     canary && `with the canary ${canary.version} for ${percent(canary.percent)} of users`,
@@ -59,6 +59,7 @@ function deployment({ champion, canary, shadows = [], cutOffs, despiteSetback, e
     cutOffs && "with other cut-offs",
     despiteSetback && "although it was withdrawn or rolled back",
     endsCanary && `ending the canary ${endsCanary}`,
+    forkReport && `with the consequences in the fork report ${forkReport}`,
   ];
   return parts.filter(Boolean).join(", ");
 }

@@ -1,5 +1,6 @@
 //! `caudal models deploy` and `rollback`, through the admin API.
 
+use std::fs;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,7 @@ use crate::http::admin::deployment::{CanaryJson, DeploymentJson, HistoryJson, Pr
 use crate::models::deploying::catalog::MAX_FLIP_PERCENT;
 use crate::models::deploying::setback::Cause;
 use crate::schema::{Fields, FromFields};
+use crate::wasm::digest_of;
 
 /// How often `--wait` polls what the hosts serve.
 const POLL_EVERY: Duration = Duration::from_millis(200);
@@ -111,6 +113,10 @@ pub(super) async fn deploy(api: &AdminApi, arguments: &Deploy) -> Result<ExitCod
         "cut_offs": cut_offs.filter(|_| now.cut_offs != cut_offs),
     });
     let new_canary = canary.as_ref().and_then(|it| it.version.as_deref());
+    if let Some(path) = &arguments.fork_report {
+        let report = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        change["fork_report"] = json!(digest_of(&report).to_string());
+    }
     // One that becomes the champion is not ended.
     present.confirm_end(&[Some(version), new_canary], arguments.end_canary, &mut change)?;
     if champion != version {

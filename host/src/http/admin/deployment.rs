@@ -36,6 +36,8 @@ use crate::schema::{Flat, Shape, record, request};
 /// Most changes in a history.
 const HISTORY_MAX: i64 = 100;
 
+const SHA256_BYTES: usize = 32;
+
 /// The deployment of a kind; its `ETag` is the epoch.
 pub(crate) async fn get_deployment(
     State(app): State<App>,
@@ -211,7 +213,16 @@ pub(crate) async fn put_deployment(
         cut_offs: asked.cut_offs.map(|after| OtherCutOffs { before: catalog.deployed.cut_offs, after }),
         despite_setback: asked.despite_setback,
         ends_canary: asked.ends_canary,
+        fork_report: asked.fork_report,
     };
+    let is_digest = |text: &String| hex::decode(text).is_ok_and(|bytes| bytes.len() == SHA256_BYTES);
+    if !versions.fork_report.as_ref().is_none_or(is_digest) {
+        return Err(unprocessable(
+            "fork_report",
+            "wrong-format",
+            "must be a SHA-256 in hexadecimal, as `caudal fork` prints it",
+        ));
+    }
     let next = plan(&versions, &app, &mut db, &catalog, (&asked.reason, &operator.person.name)).await?;
     let promoted = Some(next.champion).filter(|it| *it != catalog.deployed.champion);
     let named = (versions.ends_canary.as_deref(), versions.despite_setback.as_deref());
@@ -320,6 +331,8 @@ request! {
         despite_setback: Option<String> { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
         /// The running canary, if this ends it: it neither stays nor becomes the champion.
         ends_canary: Option<String> { chars_max: VERSION_CHARS_MAX, example: "\"risk-1.0.0+5c11e2d0\"" },
+        /// SHA-256 of the report of a fork with these versions, for the second operator to compare.
+        fork_report: Option<String> { chars_max: 2 * SHA256_BYTES, example: "\"9f86d081884c7d65...\"" },
         /// The oldest version that may be deployed from now on, by its own number; it stays as it is if left out.
         minimum_release: Option<String> { chars_max: VERSION_CHARS_MAX, example: "\"2.0.0\"" },
         /// Versions to compare with the champion.

@@ -72,6 +72,9 @@ pub struct Versions {
     pub despite_setback: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends_canary: Option<String>,
+    /// SHA-256 of the report of a fork with them: two people who name it approve its consequences.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork_report: Option<String>,
 }
 
 /// A change of where levels begin, with what the second operator compares it with.
