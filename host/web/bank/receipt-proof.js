@@ -76,7 +76,8 @@ async function rootAbove(leaf, { place, path }, leaves) {
     const sibling = (at ^ 1) < length ? (rest.shift() ?? []) : null;
     if (sibling) hash = await (at % 2 === 0 ? sha256(NODE, hash, sibling) : sha256(NODE, sibling, hash));
   }
-  return place < leaves && rest.length === 0 ? hexOf(hash) : "";
+  const isThere = Number.isInteger(place) && place >= 0 && place < leaves;
+  return isThere && rest.length === 0 ? hexOf(hash) : "";
 }
 
 /** Null if this browser does not know such signatures. @param {TransactionReceipt["receipt"]} receipt */
@@ -138,7 +139,10 @@ function violations(rules, facts) {
     acknowledged: facts.has("acknowledged"),
   });
   const broken = /** @type {{ code: string, detail: string }[]} */ (verdict.val ?? []);
-  return joined([0], listed(broken, ({ code, detail }) => joined(texted(code), texted(detail))));
+  return joined(
+    [0],
+    listed(broken, ({ code, detail }) => joined(texted(code), texted(detail))),
+  );
 }
 
 /** Rules of contract 2. @param {any} rules @param {Map<string, number>} facts */
@@ -146,7 +150,10 @@ function requirements(rules, facts) {
   const values = rules.describe().facts.map((/** @type {{ name: string }} */ { name }) => facts.get(name));
   const required = /** @type {{ code: number, parameter: bigint }[]} */ (Array.from(rules.decide(values)));
   const signed = (/** @type {bigint} */ it) => spelled(it < 0n ? -2n * it - 1n : 2n * it);
-  return joined([1], listed(required, ({ code, parameter }) => joined(spelled(BigInt(code)), signed(parameter))));
+  return joined(
+    [1],
+    listed(required, ({ code, parameter }) => joined(spelled(BigInt(code)), signed(parameter))),
+  );
 }
 
 /** What rules answer, in bytes. @param {Uint8Array<ArrayBuffer>} component @param {string} glue @param {Map<string, number>} facts */

@@ -96,19 +96,29 @@ export async function drawWhy(answer, language, { h, save }) {
         : new Intl.NumberFormat(language).format(value);
     return h("li", `${word}: ${told}`);
   };
-  const drawDecision = (/** @type {ReceiptDecision} */ { kind, component, facts, withheld }, /** @type {number} */ at) => [
+  const drawDecision = (
+    /** @type {ReceiptDecision} */ { kind, component, facts, withheld },
+    /** @type {number} */ at,
+  ) => [
     h("h3", words[kind] ?? kind),
     h("p", words[outcomes[at]]),
     h(
       "details",
       h("summary", words.facts),
-      h("ul", facts.map((fact) => drawFact(kind, fact)), withheld.length > 0 ? h("li", words.withheld) : null),
+      h(
+        "ul",
+        facts.map((fact) => drawFact(kind, fact)),
+        withheld.length > 0 ? h("li", words.withheld) : null,
+      ),
       h("p.hint", h("code", component)),
     ),
   ];
   return [
     h("p", words[!isSound ? "broken" : isSigned ? "sealed" : "unsigned"]),
     ...(isSound ? answer.receipt.decisions.flatMap(drawDecision) : []),
-    h("p.acts", h("button.quiet", { type: "button", onclick: () => save(JSON.stringify(answer, null, 2)) }, words.save)),
+    h(
+      "p.acts",
+      h("button.quiet", { type: "button", onclick: () => save(JSON.stringify(answer, null, 2)) }, words.save),
+    ),
   ];
 }

@@ -519,6 +519,8 @@ export interface DeploymentRequest {
   despite_setback?: string | null;
   /** The running canary, if this ends it: it neither stays nor becomes the champion. At most 100 characters. */
   ends_canary?: string | null;
+  /** SHA-256 of the report of a fork with these versions, for the second operator to compare. At most 64 characters. */
+  fork_report?: string | null;
   /** The oldest version that may be deployed from now on, by its own number; it stays as it is if left out. At most 100 characters. */
   minimum_release?: string | null;
   /** Versions to compare with the champion. */
@@ -1129,6 +1131,56 @@ export interface Readiness {
   tokens: boolean;
 }
 
+/** The decisions about a transfer. Digests, salts and signatures are in hexadecimal. */
+export interface Receipt {
+  /** The transfer, or the hold that it captured. */
+  id: string;
+  decisions: Array<ReceiptDecision>;
+  /** Number of decisions that the batch rests on. An integer of at least 0. */
+  leaves: number;
+  /** Root of the Merkle tree over them. */
+  root: string;
+  /** The batch. */
+  chain: string;
+  seq: number;
+  hash: string;
+  /** The ledger's public key. */
+  signer: string;
+  /** By this key, with Ed25519, of a line that names the batch, its hash, the root and the number of leaves. */
+  signature: string;
+}
+
+/** A decision of a model. */
+export interface ReceiptDecision {
+  kind: string;
+  /** SHA-256 of the component that decided. */
+  component: string;
+  /** Of the deployment. */
+  epoch: number;
+  role: string;
+  /** From where on a score is a medium and a high risk. */
+  medium: number;
+  high: number;
+  facts: Array<ReceiptFact>;
+  /** Digests of facts about somebody else, which follow the others. */
+  withheld: Array<string>;
+  /** The component's own, in bytes. */
+  answer: string;
+  /** Among the leaves. An integer of at least 0. */
+  place: number;
+  /** From the leaf to the root. */
+  path: Array<string>;
+}
+
+/** A fact that a decision rests on. */
+export interface ReceiptFact {
+  name: string;
+  value: number;
+  /** Whether only the client says so. */
+  claimed: boolean;
+  salt: string;
+}
+
 /** The last comparison of a day with the rail. */
 export interface Reconciliation {
   operatingDate: string;
@@ -1682,6 +1734,13 @@ export interface Transaction {
   /** Referencia numérica. An integer of at least 0. */
   numericReference?: number;
   createdAt: string;
+}
+
+/** The decisions about a transfer, as they were sealed with its money, and what a page runs them again with. */
+export interface TransactionReceipt {
+  receipt: Receipt;
+  /** By the digest of its component, the address of the script through which a page calls it. The component itself is at `/models/component/{digest}.wasm`. The rules are told to those whom they decided on, models if they are published. */
+  glue: Record<string, string>;
 }
 
 /** What to do besides noting that a transfer is not the user's. */

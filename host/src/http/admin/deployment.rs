@@ -18,7 +18,7 @@ use crate::db::deployments::{self, Canary, Deployment};
 use crate::domain::model::{Digest, ModelKind, is_semantic_version};
 use crate::domain::risk::CutOffs;
 use crate::http::admin::action::propose;
-use crate::http::admin::confirmation::{self, DESPITE_SETBACK, SetbackJson, unconfirmed};
+use crate::http::admin::confirmation::{self, SetbackJson};
 use crate::http::admin::if_match::IfMatch;
 use crate::http::admin::names::{VERSION_CHARS_MAX, check_release, find, unprocessable};
 use crate::http::admin::signatures::require_signatures;
@@ -29,7 +29,6 @@ use crate::http::ledger::accounts::INSTANT_EXAMPLE;
 use crate::models::deploying::catalog::{
     self, CANARY_PERCENT_MAX, Catalog, MAX_FLIP_PERCENT, REASON_CHARS_MAX, SHADOWS_MAX, is_for_two, with_champion,
 };
-use crate::models::deploying::rollback::{Rollback, RolledBack};
 use crate::models::observing::report::Report;
 use crate::schema::{Flat, Shape, record, request};
 
@@ -49,7 +48,7 @@ pub(crate) async fn get_deployment(
     answer(&Catalog::read(&mut *app.db.acquire().await?, &app.key, kind).await?)
 }
 
-fn answer(catalog: &Catalog) -> Result<Response, Error> {
+pub(super) fn answer(catalog: &Catalog) -> Result<Response, Error> {
     let Catalog { registered, deployed, .. } = catalog;
     let is_deployed = deployed.epoch > 0;
     let etag = HeaderValue::from_str(&etag(deployed.epoch)).map_err(|error| Error::Internal(error.into()))?;
@@ -344,68 +343,9 @@ request! {
 }
 
 request! {
-    /// A rollback. It names both versions, so that a repeated one cannot undo the first.
-    pub(crate) struct RollbackRequest {
-        /// The version to return to again, if it was withdrawn or itself rolled back: see the deployment's `setbacks`.
-        despite_setback: Option<String> { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
-        /// The `model_version` to leave: the champion.
-        from: String { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
-        reason: String { chars_max: REASON_CHARS_MAX, example: "\"too many false alarms\"" },
-        /// The `model_version` to return to: the deployment's `rollback_to`.
-        to: String { chars_max: VERSION_CHARS_MAX, example: "\"risk-1.0.0+5c11e2d0\"" },
-    }
-}
-
-request! {
     /// The deployment to report on.
     pub(crate) struct ReportQuery {
         /// The latest with challengers by default.
         epoch: Option<u32> { at_least: 1.0, at_most: u32::MAX as f64, example: "3" },
-    }
-}
-
-/// Deploys the champion before, without challengers. Repeating it changes nothing, whatever `If-Match` says.
-pub(crate) async fn roll_back(
-    State(app): State<App>,
-    operator: Operator,
-    Path(kind): Path<String>,
-    headers: HeaderMap,
-    body: Result<AssistBody, Error>,
-) -> Result<Response, Error> {
-    let kind = kind_of(&kind)?;
-    operator.may_change(kind)?;
-    let if_match = IfMatch::read(&headers)?;
-    let AssistBody(mut fields) = body?;
-    let RollbackRequest { despite_setback, from, reason, to } = fields.read();
-    fields.finish()?;
-    let mut db = app.db.acquire().await?;
-    let catalog = Catalog::read(&mut db, &app.key, kind).await?;
-    check_release("to", &to, catalog.deployed.minimum_release.as_deref())?;
-    let (from, to) = (find(&catalog, "from", &from)?, find(&catalog, "to", &to)?);
-    let despite_setback = despite_setback.map(|it| find(&catalog, DESPITE_SETBACK, &it)).transpose()?;
-    require_signatures(&mut db, &app.settings.model_keys, [to]).await?;
-    let is_current = |epoch| if_match.matches(&etag(epoch));
-    let why = (&*reason, &*operator.person.name);
-    let rollback = Rollback { from, to, despite_setback };
-    let target = named(catalog.rollback_target(), &catalog.registered);
-    match rollback.run((&mut db, &app.key), &catalog, is_current, why, app.clock.now()).await? {
-        RolledBack::Now(done) => {
-            audit::done(Event::Rollback, &operator.person.name, &format_args!("{kind} {}", done.epoch));
-            answer(&catalog.with(done))
-        }
-        RolledBack::Before => answer(&Catalog::read(&mut db, &app.key, kind).await?),
-        RolledBack::NothingDeployed => Err(Error::NothingDeployed),
-        RolledBack::Stale => Err(Error::Stale),
-        RolledBack::NotChampion => Err(unprocessable("from", "not-allowed", "is not the champion")),
-        RolledBack::NotTarget => {
-            let detail = format!("is not {target}, to which a rollback returns: deploy it instead");
-            Err(unprocessable("to", "not-allowed", &detail))
-        }
-        RolledBack::Challenger => {
-            let detail =
-                format!("is a challenger: deploy it to promote it. A rollback ends it and returns to {target}");
-            Err(unprocessable("to", "not-allowed", &detail))
-        }
-        RolledBack::Setback(setback) => Err(unconfirmed(&setback, &catalog.registered)),
     }
 }

@@ -13,7 +13,7 @@ use crate::http::admin::action::ApprovalJson;
 use crate::http::admin::approvals::{self, ApprovalsJson, ApproveRequest};
 use crate::http::admin::cards;
 use crate::http::admin::customers::{self, CustomerJson, CustomerQuery};
-use crate::http::admin::deployment::{self, DeploymentRequest, HistoryJson, PresentJson, ReportQuery, RollbackRequest};
+use crate::http::admin::deployment::{self, DeploymentRequest, HistoryJson, PresentJson, ReportQuery};
 use crate::http::admin::feed::{self, FeedPageJson, FeedQuery};
 use crate::http::admin::outcomes::{self, OutcomeReportQuery, OutcomeRequest, RecordedOutcomesJson};
 use crate::http::admin::payments::{self, DecidedPaymentJson, PaymentDecisionRequest, PendingPaymentsJson};
@@ -24,6 +24,7 @@ use crate::http::admin::reconciliations::{
 };
 use crate::http::admin::replay::{self, ReplayRequest, WhatIfRequest};
 use crate::http::admin::reversals::{self, ReversalRequest, ReversedJson};
+use crate::http::admin::rollback::{self, RollbackRequest};
 use crate::http::admin::rollout::{self, RolloutJson, RolloutOrderRequest, RolloutsJson};
 use crate::http::admin::signatures;
 use crate::http::admin::sinks::{self, AddedSinkJson, SinkOrderRequest, SinkRequest, SinksJson, UndeliveredEventsJson};
@@ -142,7 +143,7 @@ const OPERATIONS: &[Operation] = &[
     route!(put "/admin/models/{kind}/deployment", deployment::put_deployment, "Deploy registered versions")
         .operator(OPERATOR).takes(&[IF_MATCH.required()]).body::<DeploymentRequest>().gives(&[ETAG, LOCATION])
         .answers(&[(200, one::<PresentJson>()), (202, one::<ApprovalJson>())]).errors(&["if-match-required", "stale", "signature-required"]),
-    route!(post "/admin/models/{kind}/rollback", deployment::roll_back, "Return to the previous version, without challengers")
+    route!(post "/admin/models/{kind}/rollback", rollback::roll_back, "Return to the previous version, without challengers")
         .operator(OPERATOR).takes(&[IF_MATCH.required()]).body::<RollbackRequest>().gives(&[ETAG])
         .ok::<PresentJson>().errors(&["if-match-required", "nothing-deployed", "stale", "signature-required"]),
     route!(get "/admin/models/{kind}/history", deployment::get_history, "A kind's deployments, newest first")

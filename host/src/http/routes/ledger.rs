@@ -89,7 +89,7 @@ const OPERATIONS: &[Operation] = &[
     route!(post "/api/ledger/transactions", transactions::create_transaction, "Make a transfer")
         .user().command().takes(&[KEY]).body::<SendRequest>().ok::<TransactionJson>().gives(&[DECISION, REPLAYED]).transfer(),
     route!(get "/api/ledger/transactions/{id}/receipt", receipts::get_receipt, "The decisions about a transfer, with their proof")
-        .user().ok::<ReceiptJson>().errors(&["rate-limited"]),
+        .user().ok::<ReceiptJson>(),
     route!(post "/api/ledger/transactions/{id}/report", reports::report_transaction, "Say that a transfer is not the user's")
         .user().body::<ReportRequest>().ok::<ReportedJson>().errors(&["outcome-unknown"]),
     route!(post "/api/ledger/transactions/bulk", bulk::create_transactions, "Make many transfers, each on its own")
