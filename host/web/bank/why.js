@@ -82,7 +82,7 @@ export async function drawWhy(answer, language, { h, save }) {
   const { isSealed, isSigned, outcomes } = await check(answer);
   const spoken = language === "en" ? "en" : "es";
   const words = WORDS[spoken];
-  const pesos = new Intl.NumberFormat(language, { style: "currency", currency: "MXN" });
+  const pesos = new Intl.NumberFormat("es-MX", { style: "currency", currency: "MXN" });
   const isSound = isSealed && isSigned !== false;
 
   /** @param {string} kind @param {ReceiptDecision["facts"][number]} fact */
@@ -92,7 +92,7 @@ export async function drawWhy(answer, language, { h, save }) {
     const told = FLAGS.test(name)
       ? words[value > 0 ? "yes" : "no"]
       : MONEY.test(name)
-        ? pesos.format(isRules ? value / CENTAVOS : value)
+        ? `${pesos.format(isRules ? value / CENTAVOS : value)} MXN`
         : new Intl.NumberFormat(language).format(value);
     return h("li", `${word}: ${told}`);
   };
@@ -110,7 +110,7 @@ export async function drawWhy(answer, language, { h, save }) {
         facts.map((fact) => drawFact(kind, fact)),
         withheld.length > 0 ? h("li", words.withheld) : null,
       ),
-      h("p.hint", h("code", component)),
+      h("p.hint", "SHA-256 ", h("code", component)),
     ),
   ];
   return [
