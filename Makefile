@@ -87,7 +87,7 @@ audit: ## Licences, sources and advisories of all dependencies; builds cargo-den
 	tests/supply/audit.sh
 
 train: ## Retrain every model: weights, cards, plots, golden cases. Without a change to training, git stays clean
-	cargo run --locked --package caudal-train -- all
+	cargo run --locked --package caudal-train
 
 package: ## Build the npm package in components/js: dist/ and lib/
 	tests/tools.sh browser

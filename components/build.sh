@@ -3,7 +3,6 @@
 #
 #   components/build.sh                              the models of the host, in target/components
 #   components/build.sh --fixtures                   also those of the tests, in target/components/fixtures
-#   components/build.sh --model KIND WEIGHTS OUTPUT  one scorer with weights of your own
 #   components/build.sh --crate FOLDER OUTPUT        a crate of your own, with the standard library if it needs it
 #
 # All but the last import nothing, and their memory starts as one 64 KiB page. The compiler is the first of
@@ -46,28 +45,12 @@ quietly() { "$@" >/dev/null 2>&1; }
 
 # --- Arguments ----------------------------------------------------------------------------------
 
-# Exits unless the file $2 has weights for a scorer of kind $1. The format is described in
-# components/model/src/weights.rs.
-check_weights() {
-    local kinds=('' risk nudge accessibility) kind
-    [[ -r $2 ]] || die "cannot read '$2'."
-    [[ $(head -c 8 "$2" | tr -d '\0') = CDLMODEL ]] || die "'$2' is not a weights file."
-    kind=$(od -An -tu2 -j10 -N2 "$2" | tr -d ' ')
-    [[ ${kinds[kind]-} = "$1" ]] || die "'$2' has weights for ${kinds[kind]-an unknown kind}, not for $1."
-}
-
 names=("${NAMES[@]}")
 inputs=("$root"/{Cargo.toml,Cargo.lock,.cargo,wit,components/{build.sh,ensemble,guest,model}})
 stamp=$out/.built
 mode=all
 case "${1-}" in
     '') ;;
-    --model)
-        [[ $# -eq 4 && $2 =~ ^(risk|nudge|accessibility)$ ]] ||
-            die "usage: components/build.sh --model risk|nudge|accessibility WEIGHTS OUTPUT"
-        check_weights "$2" "$3"
-        mode=model
-        ;;
     --crate)
         [[ $# -eq 3 ]] || die "usage: components/build.sh --crate FOLDER OUTPUT"
         [[ -f $2/Cargo.toml ]] || die "'$2' has no Cargo.toml."
@@ -78,7 +61,7 @@ case "${1-}" in
         inputs+=("$root"/tests/wasm/hostile{,-risk,-risk-2,-rules,-rules-2})
         stamp=$out/.built-with-fixtures
         ;;
-    *) die "unknown argument '$1'; the arguments are --fixtures, --model and --crate." ;;
+    *) die "unknown argument '$1'; the arguments are --fixtures and --crate." ;;
 esac
 for name in "${NAMES[@]}"; do inputs+=("$root/components/$name"); done
 
@@ -287,14 +270,6 @@ report() {
 }
 
 case $mode in
-    model)
-        clean_environment
-        choose_toolchain
-        compile_with "$2" "$(realpath "$3")"
-        publish "$2" "$4"
-        printf '%s: %d bytes\n' "$4" "$(wc -c <"$4")"
-        exit
-        ;;
     crate)
         clean_environment
         choose_toolchain std

@@ -6,20 +6,13 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context as _, Result, ensure};
-use csv::StringRecord;
+use anyhow::{Context as _, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::metrics::Reference;
-
-/// Columns that a file may omit.
-const OPTIONAL: [&str; 2] = ["beneficiary_saved_minutes", "age_range"];
-
-/// Booleans as pandas writes them, and as they are here.
-const BOOLEANS: [(&str, &str); 2] = [("True", "true"), ("False", "false")];
 
 /// One case of a data file.
 #[derive(Clone, Copy, Debug)]
@@ -28,15 +21,6 @@ pub struct Row<F, L> {
     pub facts: F,
     /// The outcome, and attributes that no model is shown.
     pub label: L,
-}
-
-/// The facts of a kind of model.
-pub trait Facts: Serialize + DeserializeOwned {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// If a model would reject these facts.
-    fn check(&self) -> Result<()>;
 }
 
 /// Writes rows as CSV.
@@ -51,68 +35,11 @@ pub fn write<F: Serialize, L: Serialize>(rows: &[Row<F, L>], to: impl Write) -> 
     Ok(writer.flush()?)
 }
 
-/// Reads rows from a CSV file.
-///
-/// # Errors
-/// If the header lacks columns, names all of them; otherwise the first invalid line, with its number.
-pub fn read<F: Facts, L: DeserializeOwned>(path: &Path) -> Result<Vec<Row<F, L>>> {
-    let columns = [columns::of::<F>(), columns::of::<L>()].concat();
-    read_with(path, &columns, |record, header| {
-        let facts: F = parse(record, header)?;
-        facts.check()?;
-        Ok(Row { facts, label: parse(record, header)? })
-    })
-}
-
-/// Reads the lines of a CSV file into structs.
-///
-/// # Errors
-/// As [`read`].
-pub fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
-    read_with(path, columns::of::<T>(), parse)
-}
-
-fn read_with<T>(
-    path: &Path,
-    columns: &[&str],
-    parse: impl Fn(&StringRecord, &StringRecord) -> Result<T>,
-) -> Result<Vec<T>> {
-    let file = || path.display().to_string();
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path).with_context(file)?;
-    let header = reader.headers().with_context(file)?.clone();
-    let lacks = |column: &&str| !OPTIONAL.contains(column) && !header.iter().any(|name| name == *column);
-    let missing: Vec<_> = columns.iter().copied().filter(lacks).collect();
-    ensure!(missing.is_empty(), "{}: the header lacks {}", path.display(), missing.join(", "));
-    let mut rows = Vec::new();
-    for record in reader.records() {
-        let record = record.with_context(file)?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let record = record.iter().map(usual).collect();
-        rows.push(parse(&record, &header).with_context(|| format!("{}, line {line}", path.display()))?);
-    }
-    Ok(rows)
-}
-
-fn usual(text: &str) -> &str {
-    BOOLEANS.iter().find(|(other, _)| *other == text).map_or(text, |(_, usual)| usual)
-}
-
-/// Parses a record, naming the column in errors where the reader knows it.
-fn parse<T: DeserializeOwned>(record: &StringRecord, header: &StringRecord) -> Result<T> {
-    record.deserialize(Some(header)).map_err(|error| match error.kind() {
-        csv::ErrorKind::Deserialize { err, .. } => {
-            let column = err.field().and_then(|field| header.get(usize::try_from(field).ok()?));
-            anyhow::anyhow!("{}: {}", column.unwrap_or("the row"), err.kind())
-        }
-        _ => error.into(),
-    })
-}
-
 /// The distributions of the facts that are numbers or flags in every row.
 ///
 /// # Errors
 /// None in practice: facts are plain data.
-pub fn references<F: Facts, L>(rows: &[Row<F, L>]) -> Result<Vec<Reference>> {
+pub fn references<F: Serialize + DeserializeOwned, L>(rows: &[Row<F, L>]) -> Result<Vec<Reference>> {
     let names = columns::of::<F>();
     let mut columns = vec![Vec::with_capacity(rows.len()); names.len()];
     for row in rows {

@@ -7,7 +7,6 @@
 //! | [`risk`], [`nudge`], [`accessibility`] | one for each kind: data generator, fit, evaluation, card, golden cases |
 //! | [`model`] | the models, and where their files are |
 //! | [`pipeline`] | `make train` |
-//! | [`commands`] | the command line |
 //! | [`metrics`], [`random`] and the private `optimise` | the mathematics |
 //! | [`data`], [`golden`] and the private `card`, `plot` | files |
 //!
@@ -18,7 +17,6 @@
 pub mod accessibility;
 pub mod age;
 mod card;
-pub mod commands;
 pub mod data;
 pub mod golden;
 pub mod metrics;

@@ -7,4 +7,4 @@ mod drift;
 pub use calibration::{Reliability, brier, reliability};
 pub use classes::{Confusion, Figures, Interval, bootstrap, wilson};
 pub(crate) use classes::{area_under_curve, mean};
-pub use drift::{Reference, psi, psi_verdict};
+pub use drift::Reference;

@@ -2,10 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
-
 /// Kinds of models.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Risk,
     Nudge,
@@ -13,23 +11,21 @@ pub enum Kind {
 }
 
 /// Models that are trained here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
     /// The baseline of the specification: six flags.
-    #[value(name = "risk-1")]
     Risk1,
     /// The default risk model.
-    #[value(name = "risk-2")]
     Risk2,
     /// The default nudge model.
-    #[value(name = "nudge-1")]
     Nudge1,
     /// The default accessibility model.
-    #[value(name = "accessibility-2")]
     Accessibility2,
 }
 
 impl Model {
+    pub const ALL: [Self; 4] = [Self::Risk1, Self::Risk2, Self::Nudge1, Self::Accessibility2];
+
     /// For example `risk-2`.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::accessibility::generator::{DATA_1, DATA_2};
 use crate::card::{Card, Data, Sample, Table, Text, Weights};
-use crate::data::{Facts, Row, replace, sha256, sha256_of};
+use crate::data::{Row, replace, sha256, sha256_of};
 use crate::metrics::{Reference, Reliability};
 use crate::model::Model;
 use crate::random::Random;
@@ -21,7 +21,7 @@ pub const SEED: u64 = 20_261_121;
 pub(crate) const TRAINING_ROWS: usize = 150_000;
 pub const HELD_OUT_ROWS: usize = 50_000;
 /// Pairs for each guarantee of monotonicity.
-pub(crate) const PAIRS: usize = 1_000_000;
+pub const PAIRS: usize = 1_000_000;
 
 /// Characters of a SHA-256 that are printed.
 const SHA256_SHOWN: usize = 12;
@@ -107,7 +107,7 @@ fn nudge(root: &Path) -> Result<String> {
     let fit = nudge::fit::fit(&samples.training)?;
     progress.step("evaluating");
     let weights = &fit.weights;
-    let (mut tables, calibration) = nudge::evaluation::report(weights, &samples.held_out, true);
+    let (mut tables, calibration) = nudge::evaluation::report(weights, &samples.held_out);
     tables.extend([nudge::evaluation::constraint(&fit), nudge::card::coefficients(weights)]);
     let cases = nudge::golden::cases(nudge::fit::NAME, weights, &mut Stream::Golden.random(SEED));
     let trained = Trained {
@@ -132,7 +132,7 @@ fn accessibility(root: &Path) -> Result<String> {
     progress.step("fitting");
     let weights = &fit::fit(&samples.training)?;
     progress.step("evaluating");
-    let (mut tables, calibration) = evaluation::report(weights, &samples.held_out, true);
+    let (mut tables, calibration) = evaluation::report(weights, &samples.held_out);
     tables.push(evaluation::elsewhere(weights, &DATA_1, &others));
     tables.extend([card::decisions(weights), card::signs(weights), card::coefficients(weights)]);
     let cases = accessibility::golden::cases(weights, &mut Stream::Golden.random(SEED));
@@ -157,7 +157,7 @@ struct Samples<F, L> {
     held_out: Vec<Row<F, L>>,
 }
 
-impl<F: Facts, L: Serialize> Samples<F, L> {
+impl<F: Serialize, L: Serialize> Samples<F, L> {
     fn new(generator: &'static str, generate: impl Fn(usize, &mut Random) -> Vec<Row<F, L>>) -> Self {
         Self {
             generator,
@@ -186,7 +186,7 @@ struct Trained<'a> {
 }
 
 /// Writes the files of a model, and returns a line that says which of them changed.
-fn write<F: Facts, L: Serialize>(
+fn write<F: Serialize, L: Serialize>(
     root: &Path,
     model: Model,
     samples: &Samples<F, L>,

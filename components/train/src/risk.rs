@@ -8,7 +8,6 @@ pub mod fit;
 pub mod generator;
 pub mod golden;
 pub mod monotone;
-pub(crate) mod threshold;
 
 /// In ascending order.
 pub(crate) const LEVELS: [Level; 3] = [Level::Low, Level::Medium, Level::High];

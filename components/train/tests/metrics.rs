@@ -1,6 +1,6 @@
 //! The measures against manual calculations, and the random numbers against their definitions.
 
-use caudal_train::metrics::{Confusion, bootstrap, brier, psi, psi_verdict, reliability, wilson};
+use caudal_train::metrics::{Confusion, bootstrap, brier, reliability, wilson};
 use caudal_train::random::Random;
 
 fn near(what: &str, value: f64, expected: f64, within: f64) {
@@ -54,24 +54,6 @@ fn calibration_error_is_small_only_for_calibrated_probabilities() {
     assert_eq!((bins.len(), bins.iter().map(|bin| bin.rows).sum::<usize>()), (15, 30_000));
     assert!(bins.windows(2).all(|pair| pair[0].predicted < pair[1].predicted));
     near("Brier", brier(&[0.8, 0.4], &[true, false]), (0.04 + 0.16) / 2.0, 1e-15);
-}
-
-#[test]
-fn stability_is_zero_for_the_same_and_grows_with_the_shift() {
-    let mut random = Random::new(3, 1);
-    let sample = |mean: f64, random: &mut Random| (0..20_000).map(|_| random.normal(mean, 1.0)).collect::<Vec<_>>();
-    let reference = sample(0.0, &mut random);
-    assert!(psi(&reference, &reference) < 1e-9);
-    let [same, little, much] = [0.0, 0.35, 1.0].map(|mean| psi(&reference, &sample(mean, &mut random)));
-    assert_eq!([same, little, much].map(psi_verdict), ["none", "moderate", "major"], "{same} {little} {much}");
-    // A flag that was on for one row in five and is on for two: two bins, from their shares.
-    let flags = |on: usize| (0..1000).map(|row| if row % 5 < on { 1.0 } else { 0.0 }).collect::<Vec<_>>();
-    near("a flag", psi(&flags(1), &flags(2)), 0.2 * (2.0_f64).ln() + 0.2 * (0.8_f64 / 0.6).ln(), 0.002);
-    for (was, is) in [(0, 5), (1, 19), (19, 1), (5, 0)] {
-        let rare = |on: usize| (0..2000).map(|row| if row % 20 < on { 1.0 } else { 0.0 }).collect::<Vec<_>>();
-        assert_eq!(psi_verdict(psi(&rare(was), &rare(is))), "major", "a flag from {was} to {is} of 20");
-    }
-    assert_eq!(psi(&[], &[1.0]), 0.0);
 }
 
 #[test]

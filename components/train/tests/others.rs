@@ -67,7 +67,7 @@ fn every_nudge_fit_satisfies_the_guarantees() {
 fn confidence_is_how_often_a_theme_is_kept() {
     let weights = recommender::Weights::parse(ACCESSIBILITY_2).expect("sound");
     let rows = DATA_2.generate(HELD_OUT_ROWS, &mut Stream::HeldOut.random(SEED));
-    let (tables, curves) = evaluation::report(&weights, &rows, true);
+    let (tables, curves) = evaluation::report(&weights, &rows);
     assert!(curves[0].ece < 0.01, "{}", curves[0].ece);
     assert_eq!(tables[0].id, "results");
     let mut groups = [[0.0_f64; 3]; 2];

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use caudal_train::model::Model;
 use caudal_train::pipeline;
-use clap::ValueEnum as _;
 
 /// A folder that is removed after the test.
 struct Folder(PathBuf);
@@ -29,7 +28,7 @@ fn training_reproduces_the_models() {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let made = Folder(std::env::temp_dir().join(format!("caudal-train.{}.shipped", std::process::id())));
     pipeline::all(&made.0, 1, |_| ()).expect("training works");
-    for &model in Model::value_variants() {
+    for model in Model::ALL {
         let same = |path: &dyn Fn(&Path) -> PathBuf, as_compared: &dyn Fn(&str) -> String| {
             let read = |root: &Path| fs::read_to_string(path(root)).expect("text");
             let (shipped, made) = (as_compared(&read(&shipped)), as_compared(&read(&made.0)));

@@ -31,24 +31,18 @@ fn count(kept: &[bool]) -> usize {
     kept.iter().filter(|kept| **kept).count()
 }
 
-/// The tables of a card and the curves of its plot. The true probabilities are known if the rows are
-/// `generated` by the data of the model.
+/// The tables of a card and the curves of its plot. The rows are of [`DATA_2`], so the true probabilities are
+/// known.
 #[must_use]
-pub fn report(weights: &Weights<'_>, rows: &[Row], generated: bool) -> (Vec<Table>, Vec<Reliability>) {
-    let process = generated.then_some(&DATA_2);
+pub fn report(weights: &Weights<'_>, rows: &[Row]) -> (Vec<Table>, Vec<Reliability>) {
     let profiles: Vec<_> = rows.iter().map(|row| assess(weights, &row.facts.request())).collect();
     let confidence: Vec<_> = profiles.iter().map(|profile| profile.confidence).collect();
     let kept = kept(weights, rows);
-    let known: Option<Vec<f64>> = process.map(|process| {
-        let probability = |(row, profile): (&Row, &Assessment)| process.posterior(&row.facts, profile.theme);
-        rows.iter().zip(&profiles).map(probability).collect()
-    });
+    let probability = |(row, profile): (&Row, &Assessment)| DATA_2.posterior(&row.facts, profile.theme);
+    let known: Vec<f64> = rows.iter().zip(&profiles).map(probability).collect();
     let curve = reliability("confidence", &confidence, &kept);
-    let tables = vec![
-        results(rows, &kept, process),
-        calibration(&curve, known.as_deref(), &confidence, &kept),
-        slices(rows, &profiles, &kept),
-    ];
+    let tables =
+        vec![results(rows, &kept), calibration(&curve, &known, &confidence, &kept), slices(rows, &profiles, &kept)];
     (tables, vec![curve])
 }
 
@@ -63,16 +57,15 @@ fn ceiling(process: &Process, rows: &[Row]) -> Vec<bool> {
     rows.iter().map(|row| most_probable(row) == row.label.kept).collect()
 }
 
-fn results(rows: &[Row], kept: &[bool], process: Option<&Process>) -> Table {
+fn results(rows: &[Row], kept: &[bool]) -> Table {
     let row = |name: &str, hits: usize| vec![Cell::text(name), Cell::Interval(wilson(hits, rows.len()))];
-    let mut table = Vec::new();
-    let best = process.map(|process| ceiling(process, rows));
-    table.extend(best.as_ref().map(|best| row("ceiling: the theme that is truly most probable", count(best))));
-    table.push(row(NAME, count(kept)));
-    table.extend(best.map(|best| {
-        let gap = mean(kept.iter().zip(&best).map(|(ours, best)| f64::from(*ours) - f64::from(*best)));
-        vec![Cell::text(format!("{NAME} minus ceiling, paired")), Cell::Interval(gap)]
-    }));
+    let best = ceiling(&DATA_2, rows);
+    let gap = mean(kept.iter().zip(&best).map(|(ours, best)| f64::from(*ours) - f64::from(*best)));
+    let mut table = vec![
+        row("ceiling: the theme that is truly most probable", count(&best)),
+        row(NAME, count(kept)),
+        vec![Cell::text(format!("{NAME} minus ceiling, paired")), Cell::Interval(gap)],
+    ];
     table.push(row("answers alone", rows.iter().filter(|row| answers_alone(row) == row.label.kept).count()));
     let standard = rows.iter().filter(|row| row.label.kept == Theme::StandardAccessible).count();
     table.push(row("always standard", standard));
@@ -109,12 +102,12 @@ pub(crate) fn elsewhere(weights: &Weights<'_>, process: &Process, rows: &[Row]) 
     }
 }
 
-fn calibration(curve: &Reliability, known: Option<&[f64]>, confidence: &[f64], kept: &[bool]) -> Table {
+fn calibration(curve: &Reliability, known: &[f64], confidence: &[f64], kept: &[bool]) -> Table {
     let row = |name: &str, predicted: &[f64], curve: &Reliability| {
         vec![Cell::text(name), Cell::Interval(curve.ece_interval), Cell::Figure(brier(predicted, kept))]
     };
-    let mut rows = vec![row("confidence", confidence, curve)];
-    rows.extend(known.map(|known| row("the true probabilities", known, &reliability("", known, kept))));
+    let rows =
+        vec![row("confidence", confidence, curve), row("the true probabilities", known, &reliability("", known, kept))];
     Table {
         id: "calibration",
         title: "Calibration",

@@ -9,7 +9,6 @@
 //! read with age, and some people who would benefit from larger text say that they read small text well. A
 //! [`Process`] never changes: another one gets a new version.
 
-use anyhow::Result;
 use caudal_model::accessibility::{AgeRange, AppConfidence, Language, Request, Theme};
 use serde::{Deserialize, Serialize};
 
@@ -99,12 +98,6 @@ impl Facts {
             behaviour_observed: true,
             language: Language::EsMx,
         }
-    }
-}
-
-impl data::Facts for Facts {
-    fn check(&self) -> Result<()> {
-        Ok(())
     }
 }
 

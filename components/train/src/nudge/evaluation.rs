@@ -7,7 +7,7 @@ use super::generator::{Row, posterior};
 use crate::age;
 use crate::card::{Cell, Table};
 use crate::data::code;
-use crate::metrics::{Interval, Reliability, area_under_curve, mean, reliability, wilson};
+use crate::metrics::{Reliability, area_under_curve, mean, reliability, wilson};
 
 /// The scores of rows, which must be in range.
 #[must_use]
@@ -16,17 +16,17 @@ pub fn scores(weights: &Weights<'_>, rows: &[Row]) -> Vec<f64> {
     rows.iter().map(score).collect()
 }
 
-/// The tables of a card and the curves of its plot. The true probabilities are known if the rows are
-/// `generated`.
-pub(crate) fn report(weights: &Weights<'_>, rows: &[Row], generated: bool) -> (Vec<Table>, Vec<Reliability>) {
+/// The tables of a card and the curves of its plot. The rows are generated, so the true probabilities are
+/// known.
+pub(crate) fn report(weights: &Weights<'_>, rows: &[Row]) -> (Vec<Table>, Vec<Reliability>) {
     let predicted = scores(weights, rows);
     let observed: Vec<_> = rows.iter().map(|row| row.label.struggling).collect();
-    let known: Option<Vec<f64>> = generated.then(|| rows.iter().map(|row| posterior(&row.facts.request())).collect());
+    let known: Vec<f64> = rows.iter().map(|row| posterior(&row.facts.request())).collect();
     let curve = reliability("struggling", &predicted, &observed);
     let tables = vec![
-        results(&predicted, known.as_deref(), &observed),
+        results(&predicted, &known, &observed),
         bands(&predicted, &observed),
-        calibration(&curve, known.as_deref(), &observed),
+        calibration(&curve, &known, &observed),
         ages(rows, &predicted),
         anchors(weights),
     ];
@@ -45,11 +45,11 @@ fn squares(predicted: &[f64], observed: &[bool]) -> Vec<f64> {
     predicted.iter().zip(observed).map(distance).map(|distance| distance * distance).collect()
 }
 
-fn results(predicted: &[f64], known: Option<&[f64]>, observed: &[bool]) -> Table {
+fn results(predicted: &[f64], known: &[f64], observed: &[bool]) -> Table {
     let average = |values: &[f64]| Cell::Interval(mean(values.iter().copied()));
-    let gap = |of: fn(&[f64], &[bool]) -> Vec<f64>| -> Option<Interval> {
-        let (ours, best) = (of(predicted, observed), of(known?, observed));
-        Some(mean(ours.iter().zip(&best).map(|(ours, best)| ours - best)))
+    let gap = |of: fn(&[f64], &[bool]) -> Vec<f64>| {
+        let (ours, best) = (of(predicted, observed), of(known, observed));
+        Cell::Interval(mean(ours.iter().zip(&best).map(|(ours, best)| ours - best)))
     };
     let row = |name: &str, predicted: &[f64]| {
         vec![
@@ -60,18 +60,12 @@ fn results(predicted: &[f64], known: Option<&[f64]>, observed: &[bool]) -> Table
         ]
     };
     let share = mean(observed.iter().map(|&observed| f64::from(observed))).value;
-    let mut rows = Vec::new();
-    rows.extend(known.map(|known| row("ceiling: the true probabilities without age", known)));
-    rows.push(row("nudge-1", predicted));
-    if let (Some(log_loss), Some(brier)) = (gap(log_losses), gap(squares)) {
-        rows.push(vec![
-            Cell::text("nudge-1 minus ceiling, paired"),
-            Cell::Interval(log_loss),
-            Cell::Interval(brier),
-            Cell::None,
-        ]);
-    }
-    rows.push(row("always the mean", &vec![share; predicted.len()]));
+    let rows = vec![
+        row("ceiling: the true probabilities without age", known),
+        row("nudge-1", predicted),
+        vec![Cell::text("nudge-1 minus ceiling, paired"), gap(log_losses), gap(squares), Cell::None],
+        row("always the mean", &vec![share; predicted.len()]),
+    ];
     Table {
         id: "results",
         title: "Results",
@@ -103,8 +97,8 @@ fn bands(predicted: &[f64], observed: &[bool]) -> Table {
     }
 }
 
-fn calibration(curve: &Reliability, known: Option<&[f64]>, observed: &[bool]) -> Table {
-    let floor = known.map_or(Cell::None, |known| Cell::Interval(reliability("", known, observed).ece_interval));
+fn calibration(curve: &Reliability, known: &[f64], observed: &[bool]) -> Table {
+    let floor = Cell::Interval(reliability("", known, observed).ece_interval);
     Table {
         id: "calibration",
         title: "Calibration",

@@ -36,8 +36,8 @@ const NOTES: [&str; 4] = [
 fn limits(model: &Specification) -> Vec<&'static str> {
     let mut limits = vec![
         "These figures say nothing about real transfers. Before the model decides anything, evaluate it on a bank's own \
-         labelled history, split by time. `caudal-train threshold` finds the cut-offs with the lowest cost; the current \
-         ones are part of the contract between host and components, so changing them is a code change.",
+         labelled history, split by time. `caudal models evaluate` measures it, and says what the cut-offs mean; \
+         `caudal models cut-offs` sets others.",
         "It trusts its caller: the hour, device and location that a client sends are only as reliable as the client. The \
          ledger's risk context computes the history from its own books.",
         "In a scam, the victim is talked into paying, from the usual device and in daylight. Such transfers look usual.",

@@ -8,13 +8,12 @@
 //! The severities are made-up risk tiers, not fraud labels, and their shares (34, 40 and 26 of 100) are
 //! not those of any bank. A change to this file needs a new version of the data.
 
-use anyhow::{Result, bail};
 use caudal_model::accessibility::AgeRange;
 use caudal_model::risk::{Level, Request};
 use serde::{Deserialize, Serialize};
 
 use crate::age;
-use crate::data::{self, Facts};
+use crate::data;
 use crate::optimise::sigmoid;
 use crate::random::Random;
 
@@ -73,15 +72,6 @@ pub struct Label {
     #[serde(default)]
     pub age_range: Option<AgeRange>,
     pub severity: Level,
-}
-
-impl Facts for Request {
-    fn check(&self) -> Result<()> {
-        match Request::check(self) {
-            Ok(()) => Ok(()),
-            Err(invalid) => bail!("{}: {}", invalid.field, invalid.detail),
-        }
-    }
 }
 
 #[must_use]
