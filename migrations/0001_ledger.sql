@@ -120,6 +120,9 @@ create table transfer (
     spei_reference text collate "C" constraint transfer_spei_reference_shape check (
         spei_reference ~ '^[A-Z0-9]{1,30}$' or kind = 'received' and spei_reference ~ '^[A-Za-z0-9]{1,30}$'
     ),
+    -- Whether a person decides before it goes on: it stays pending until then, and has a second status if it is released to
+    -- a rail.
+    reviewed boolean not null default false constraint transfer_reviewed check (not reviewed or kind = 'spei'),
     -- 'on-us': both accounts are at this bank. Of an incoming order, the rail that it came by.
     rail text constraint transfer_rail check (rail in ('instant', 'simulated', 'stp', 'on-us')),
     -- The transfer that a return brings back.

@@ -1,10 +1,10 @@
 -- What the courier has to remember about payments: those that are pending, and those that a rail was handed.
 
 -- Payments that a rail has not decided yet, and incoming orders to send back: pending transfers, and nothing else. Written
--- and deleted together with the money.
+-- and deleted together with the money. Those under review are parked, whatever their rail, under a seal that none sends.
 create table rail_payment (
     transfer_id uuid primary key,
-    rail text collate "C" not null constraint rail_payment_rail check (rail in ('simulated', 'stp')),
+    rail text collate "C" not null constraint rail_payment_rail check (rail in ('instant', 'simulated', 'stp', 'on-us')),
     -- Empty for an incoming order, which other workers claim.
     owner text collate "C" not null,
     -- How many payments of its owner were pending when it was entered. Lower turns are served first, and of one owner at
@@ -24,6 +24,16 @@ create table rail_payment (
 create index rail_payment_turn on rail_payment (rail, turn, due_at);
 create index rail_payment_owner on rail_payment (owner, due_at);
 create view rail_payment_row as select * from rail_payment;
+
+-- Transfers that a person decides on before they go on. Written together with the money; a row goes when the decision, which
+-- is a status of the transfer, is recorded as an outcome too.
+create table review (
+    transfer_id uuid primary key,
+    -- Both or neither: the operator who looks at it, and since when.
+    claimed_by text,
+    claimed_at timestamptz,
+    constraint review_claim check (num_nulls(claimed_by, claimed_at) <> 1)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
 -- Payments that were handed to a rail. Kept when they settle, because the rail is asked again when one comes back.
 create table rail_order (

@@ -29,7 +29,7 @@ pub use models::{
     Score, SetCutOffs, StartRollout,
 };
 pub use outcomes::{ExportOutcomes, Outcomes};
-pub use payments::{DecideCase, DecidePayment, Payments, Reconcile, ReportFormat};
+pub use payments::{DecideCase, DecidePayment, DecideReview, Payments, Reconcile, ReportFormat, Reviews};
 pub use policy::Policy;
 pub use replay::{ReceiptCommand, Replay, VerifyReceipt, WhatIf};
 pub use serve::{Rail, Serve};
@@ -116,6 +116,9 @@ pub enum Command {
     /// List payments without a final answer from their rail, and settle or refuse one by hand
     #[command(subcommand)]
     Payments(Payments),
+    /// List transfers that the rules want a person to decide on, and release or refuse them
+    #[command(subcommand)]
+    Reviews(Reviews),
     /// Let the simulated rail send money to an account
     #[command(subcommand)]
     Rail(SimulatedRail),

@@ -69,6 +69,7 @@ mod recent;
 mod reconciliation;
 mod remittance;
 mod replay;
+mod reviews;
 mod risk_context;
 mod roles;
 mod rollback;

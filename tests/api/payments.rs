@@ -31,7 +31,7 @@ async fn app(db: PgPool, behaviour: Behaviour) -> TestApp {
 }
 
 /// Waits until the newest transaction has a status.
-async fn wait_for(ana: &Client, status: &str) {
+pub(crate) async fn wait_for(ana: &Client, status: &str) {
     let start = Instant::now();
     loop {
         let list = ana.get("/api/ledger/transactions?limit=1").await.json();
@@ -44,7 +44,7 @@ async fn wait_for(ana: &Client, status: &str) {
 }
 
 /// Balances of the SPEI and in-transit accounts, summed over all stripes.
-async fn bank(app: &TestApp) -> (i64, i64) {
+pub(crate) async fn bank(app: &TestApp) -> (i64, i64) {
     let of = |kind| async move {
         let sum = "select coalesce(sum(posted), 0)::bigint from account_balance join account using (account_id) where kind = $1";
         sqlx::query_scalar::<_, i64>(sum).bind(kind).fetch_one(&app.db).await.unwrap()

@@ -182,6 +182,7 @@ impl ledger::tables::Tables for Tables {
             amount: stored.new.transfer.amount,
             status: stored.status(),
             statuses: i16::try_from(stored.statuses.len()).unwrap(),
+            under_review: stored.new.rail.filter(|_| stored.new.reviewed && stored.statuses.len() == 1),
             returned: self.transfers.values().any(|other| other.new.returns == Some(transfer_id)),
             created_at: stored.new.transfer.created_at,
             moment: stored.moment,

@@ -159,6 +159,7 @@ impl Author {
             amount: transfer.amount,
             status: Status::Pending,
             statuses: 1,
+            under_review: None,
             returned: false,
             created_at: transfer.created_at,
             moment: 0,

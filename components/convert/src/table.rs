@@ -188,7 +188,7 @@ impl Reader<'_> {
 
     fn requirement(&mut self, code: Cell<'_>, parameter: Cell<'_>) -> Result<(Requirement, Operand)> {
         let requirement = Requirement::ALL.iter().find(|(name, _)| *name == code.text).ok_or_else(|| {
-            code.error(format!("\"{}\" is no requirement; write reject, acknowledge or wait", shown(code.text)))
+            code.error(format!("\"{}\" is no requirement; write reject, acknowledge, wait or review", shown(code.text)))
         })?;
         let parameter = match requirement.1 {
             Requirement::Reject => {
@@ -206,9 +206,9 @@ impl Reader<'_> {
                 });
                 Operand { number: at as f64, ..Operand::default() }
             }
-            Requirement::Acknowledge if parameter.text.is_empty() => Operand::default(),
-            Requirement::Acknowledge => {
-                return Err(parameter.error("acknowledge has no parameter; leave the cell empty"));
+            Requirement::Acknowledge | Requirement::Review if parameter.text.is_empty() => Operand::default(),
+            Requirement::Acknowledge | Requirement::Review => {
+                return Err(parameter.error(format!("{} has no parameter; leave the cell empty", code.text)));
             }
             Requirement::Wait => {
                 let seconds = self.operand(parameter, SECONDS)?;

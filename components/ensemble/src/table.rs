@@ -81,7 +81,7 @@ macro_rules! codes {
 
 codes! {
     /// What a row requires, by its name in the contract.
-    Requirement { Reject = "reject", Acknowledge = "acknowledge", Wait = "wait" }
+    Requirement { Reject = "reject", Acknowledge = "acknowledge", Wait = "wait", Review = "review" }
 }
 
 codes! {

@@ -28,6 +28,7 @@ mod rail;
 mod receipt;
 mod reconcile;
 mod replay;
+mod reviews;
 mod rotate;
 mod score;
 mod secret;
@@ -103,6 +104,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Command::Limits(limits) => limits::run(&cli.common, limits).await,
             Command::Holder(holder) => holder::run(&cli.common, holder).await,
             Command::Payments(payments) => payments::run(&cli.common, payments).await,
+            Command::Reviews(reviews) => reviews::run(&cli.common, reviews).await,
             Command::Rail(SimulatedRail::Receive(order)) => rail::receive(&cli.common, order).await,
             Command::Reconcile(reconcile) => reconcile::run(&cli.common, reconcile).await,
             Command::Reverse(decision) => payments::reverse(&cli.common, decision).await,

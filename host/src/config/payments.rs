@@ -40,6 +40,49 @@ pub enum Payments {
     Close(DecideCase),
 }
 
+/// Transfers that wait until a person decides, because the rules require it.
+#[derive(Debug, Subcommand)]
+pub enum Reviews {
+    /// List transfers under review, the oldest first
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        admin: Admin,
+    },
+    /// Take a review, so that nobody else decides on it for an hour
+    Claim {
+        /// Id of the transaction, as `reviews list` prints it
+        #[arg(long)]
+        transaction: Uuid,
+        #[command(flatten)]
+        admin: Admin,
+    },
+    /// Let a transfer go on: recorded as a false alarm
+    Release(DecideReview),
+    /// Refuse a transfer and return its money: recorded as a confirmed fraud
+    Refuse {
+        /// The customer ordered it, deceived: record an authorised scam instead
+        #[arg(long)]
+        scam: bool,
+        #[command(flatten)]
+        review: DecideReview,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct DecideReview {
+    /// Id of the transaction, as `reviews list` prints it
+    #[arg(long)]
+    pub transaction: Uuid,
+    /// Why; recorded permanently
+    #[arg(long, value_parser = recorded)]
+    pub reason: String,
+    #[command(flatten)]
+    pub admin: Admin,
+}
+
 #[derive(Debug, Args)]
 pub struct DecideCase {
     /// Id of the case, as `payments cases` prints it

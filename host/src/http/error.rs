@@ -200,6 +200,9 @@ problems! {
     /// Its status, which is final.
     PaymentEnded(status: transfer::Status) = CONFLICT, "payment-ended", "The payment has ended",
         format!("It is {status}, which never changes. A completed one can be given back: reverse it.");
+    ReviewNotClaimed = CONFLICT, "review-not-claimed", "The review is not yours",
+        "Claim it first. What another operator claimed can be claimed again an hour later.";
+    ReviewEnded = CONFLICT, "review-ended", "The review has ended", "It was decided, once and for all.";
     /// Why.
     NotBookable(why: String) = CONFLICT, "not-bookable", "The payment cannot be booked", why.clone();
     /// The amount that is held.

@@ -122,10 +122,11 @@ fn an_error_names_line_and_column_and_what_was_expected() {
         (
             row(",= 2,refuse,same-account"),
             "line 3, column 3",
-            "\"refuse\" is no requirement; write reject, acknowledge or wait",
+            "\"refuse\" is no requirement; write reject, acknowledge, wait or review",
         ),
         (row(",= 2,reject,limits-exceeded"), "line 3, column 4", "did you mean limit-exceeded?"),
         (row(",= 2,acknowledge,1"), "line 3, column 4", "leave the cell empty"),
+        (row(",= 2,review,1"), "line 3, column 4", "review has no parameter"),
         (row(",= 2,wait,"), "line 3, column 4", "\"\" is neither a whole number nor a fact"),
         (row(",= 2,wait,0"), "line 3, column 4", "at least 1 second"),
         (

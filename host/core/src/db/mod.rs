@@ -9,6 +9,7 @@
 //! | account, account_balance, entry, transfer, transfer_event, idempotency, ledger_batch, ledger_key, ledger_writer, chain_origin, lost_tail, rail_payment, hold, hold_end, account_event, payee_total | `ledger::store` |
 //! | app_user | `ledger::store`, its limits `limits`, its name `holders` |
 //! | rail_payment, when it is next due and what went wrong; rail_order | `payments` |
+//! | review, inserted by `ledger::store`; rail_payment of a released one | `reviews` |
 //! | reconciliation, payment_case; rail_order of a payment that was booked by hand | `reconciliations` |
 //! | beneficiary | `beneficiaries` |
 //! | consent, consent_history | [`consents`] |
@@ -61,6 +62,7 @@ pub mod pulse;
 pub(crate) mod recent;
 pub mod reconciliations;
 pub mod records;
+pub mod reviews;
 pub mod roles;
 pub mod rollouts;
 pub mod schedules;

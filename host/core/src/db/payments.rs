@@ -295,10 +295,11 @@ pub async fn see(db: &mut PgConnection, transfer_id: Uuid) -> Result<Option<Seen
     }))
 }
 
-/// The debited account of a transfer that a rail carries, or carried.
+/// The debited account of a transfer that a rail carries, or carried: none that is under review.
 pub(crate) async fn account_of(db: &mut PgConnection, transfer_id: Uuid) -> Result<Option<Uuid>, sqlx::Error> {
     let account = sqlx::query_scalar!(
-        "select debit_account_id from transfer where transfer_id = $1 and rail in ('simulated', 'stp')",
+        "select debit_account_id from transfer where transfer_id = $1 and rail in ('simulated', 'stp')
+            and transfer_id not in (select transfer_id from review where transfer_id = $1)",
         transfer_id,
     );
     account.fetch_optional(db).await
@@ -366,7 +367,7 @@ impl Row {
             payee_bank: self.payee_bank,
             remittance: read_remittance(self.concept, self.numeric_reference),
         };
-        let seal = seals::of(key, &self.rail, (&self.owner, self.debit_account_id), &payment);
+        let seal = seals::of(key, &self.rail, (&self.owner, self.debit_account_id), &payment, false);
         let (name, recorded) = (self.name_content.as_deref(), self.name_recorded.as_deref());
         let is_named = holders::is_recorded(key, &self.owner, name, recorded);
         DuePayment {

@@ -59,7 +59,8 @@ pub const GRANTS: &[(&str, &str, Proof)] = &[
     ("retired_key", "", Reads),
     // The rail's queue, which is emptied.
     ("rail_order", "insert, update (sent_at, inquire_at, inquired_at, inquiries), delete", Reads),
-    ("rail_payment", "insert, update (attempts, due_at, last_error, parked_at), delete", Reads),
+    ("rail_payment", "insert, update (attempts, due_at, last_error, parked_at, seal), delete", Reads),
+    ("review", "insert, update (claimed_by, claimed_at), delete", Reads),
     ("incoming_notice", "insert, update (attempts, due_at), delete", Ignores),
     (
         "reconciliation",

@@ -21,6 +21,7 @@ pub mod outcome;
 pub mod profile;
 pub mod reason;
 pub mod remittance;
+pub mod review;
 pub mod risk;
 pub mod rollout;
 pub mod rules;

@@ -6,6 +6,9 @@ use uuid::Uuid;
 /// Longest code of a source, in characters; the database has the same limit.
 pub const SOURCE_CHARS_MAX: usize = 32;
 
+/// The source of what operators decide.
+pub const OPERATOR: &str = "operator";
+
 /// The source of what customers say on the page.
 pub const CUSTOMER: &str = "customer";
 

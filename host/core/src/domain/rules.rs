@@ -82,17 +82,23 @@ pub struct Violation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Accepted,
+    /// Accepted, but a person at the bank decides before it goes on.
+    Reviewed,
     /// At least one violation, the most serious first.
     Rejected(Vec<Violation>),
 }
 
 impl Verdict {
     /// What verdicts are counted by.
-    pub const CLASSES: &[&str] = &["accepted", "rejected"];
+    pub const CLASSES: &[&str] = &["accepted", "rejected", "reviewed"];
 
     /// An index of [`Self::CLASSES`].
     pub(crate) fn class(&self) -> usize {
-        matches!(self, Self::Rejected(_)).into()
+        match self {
+            Self::Accepted => 0,
+            Self::Rejected(_) => 1,
+            Self::Reviewed => 2,
+        }
     }
 
     /// Rejects verdicts that no correct rules give.

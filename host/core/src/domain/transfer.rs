@@ -77,7 +77,7 @@ impl RailName {
     }
 }
 
-/// A final report from a rail.
+/// A final report from a rail, or what a person decided on a transfer before it went on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Report {
     Settled,
@@ -85,6 +85,8 @@ pub enum Report {
     Rejected,
     /// Sent back by the other bank, normally after it settled.
     Returned,
+    Released,
+    Refused,
 }
 
 /// A code from SPEI's list of return reasons: two digits.

@@ -100,10 +100,10 @@ impl Run<'_> {
     /// Checks the account, the payee, the hold, the rules and the funds, in that order.
     fn send(&mut self, order: &Order, fingerprint: &[u8; 32]) -> Result<Transfer, Unmade> {
         let hold = self.hold_to_capture(order)?;
-        self.decide(order, hold.as_ref().map_or(Money::ZERO, |hold| hold.amount))?;
+        let reviewed = self.decide(order, hold.as_ref().map_or(Money::ZERO, |hold| hold.amount))?;
         let debit = (order.from_account_id, CUSTOMER_STRIPE);
         let (rail, credit) = self.route(order)?;
-        let status = if rail.is_instant() {
+        let status = if rail.is_instant() && !reviewed {
             let next = (self.policy.transition)(Status::Pending, RailEvent::Settled);
             let next = next.map_err(|NoVerdict| Refusal::RulesUnavailable)?;
             // Rules cannot give a settled payment another status.
@@ -124,10 +124,10 @@ impl Run<'_> {
         if let Some(hold) = hold {
             self.capture(&hold, order.transfer_id);
         }
-        let posted = self.send_out(order.transfer_id, debit, credit, order.amount);
+        let posted = self.send_out(order.transfer_id, debit, (credit, reviewed), order.amount);
         posted.ok_or(Refusal::BalanceTooLarge)?;
         self.count_towards_day(order);
-        Ok(self.record(order, fingerprint, status, rail, credit.0))
+        Ok(self.record(order, fingerprint, (status, reviewed), rail, credit.0))
     }
 
     /// How a payment leaves, and which balance it credits. No rail carries a payment to this bank.
@@ -147,8 +147,8 @@ impl Run<'_> {
         })
     }
 
-    /// Asks the rules. `reserved` is what a hold keeps for this order.
-    fn decide(&self, order: &Order, reserved: Money) -> Result<(), Unmade> {
+    /// Asks the rules. `reserved` is what a hold keeps for this order. Returns whether a person decides before it goes on.
+    fn decide(&self, order: &Order, reserved: Money) -> Result<bool, Unmade> {
         let facts = self.facts(order, reserved)?;
         let balance = self.state.balances.get(&(order.from_account_id, CUSTOMER_STRIPE));
         let is_altered = self.state.users.get(&order.owner).is_some_and(|user| user.is_altered);
@@ -157,14 +157,16 @@ impl Run<'_> {
         }
         let verdict = (self.policy.decide)(&order.owner, order.transfer_id, &facts);
         let verdict = verdict.map_err(|NoVerdict| Refusal::RulesUnavailable)?;
-        if let Verdict::Rejected(violations) = verdict {
-            return Err(Unmade::Rejected(violations));
-        }
+        let reviewed = match verdict {
+            Verdict::Accepted => false,
+            Verdict::Reviewed => true,
+            Verdict::Rejected(violations) => return Err(Unmade::Rejected(violations)),
+        };
         // Rules cannot permit an overdraft.
         if facts.available < order.amount {
             return Err(Unmade::Rejected(vec![insufficient_funds()]));
         }
-        Ok(())
+        Ok(reviewed)
     }
 
     fn facts(&self, order: &Order, reserved: Money) -> Result<Facts, Unmade> {
@@ -200,7 +202,7 @@ impl Run<'_> {
         &mut self,
         order: &Order,
         fingerprint: &[u8; 32],
-        status: Status,
+        (status, reviewed): (Status, bool),
         rail: RailName,
         credit_account_id: Uuid,
     ) -> Transfer {
@@ -227,6 +229,7 @@ impl Run<'_> {
             // Money in transit is on its way there.
             credit_account_id: if rail == RailName::OnUs { credit_account_id } else { SPEI_ACCOUNT },
             sender_number: account.filter(|it| it.is_issued).map(|it| normalise(&it.number)),
+            reviewed,
             rail: Some(rail),
             returns: None,
             reason: None,
@@ -255,6 +258,7 @@ impl Run<'_> {
             owner,
             credit_account_id: account_id,
             sender_number: None,
+            reviewed: false,
             rail: None,
             returns: report.map(|report| report.transfer_id),
             reason: report.and_then(|report| report.reason),

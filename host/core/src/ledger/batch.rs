@@ -46,6 +46,8 @@ pub struct ReportedTransfer {
     pub status: Status,
     /// How many statuses it has had, including the current one.
     pub statuses: i16,
+    /// The rail that it goes to once a person released it; `None` if nobody has to, any more.
+    pub under_review: Option<RailName>,
     /// Whether its money was returned after it settled.
     pub returned: bool,
     pub created_at: OffsetDateTime,
@@ -201,6 +203,8 @@ pub struct NewTransfer {
     pub credit_account_id: Uuid,
     /// For SPEI transfers from an account whose number the bank issued: that number.
     pub sender_number: Option<String>,
+    /// Whether a person decides before it goes on.
+    pub reviewed: bool,
     /// For SPEI transfers and incoming orders.
     pub rail: Option<RailName>,
     /// For returns: the transfer whose money is returned.
@@ -264,7 +268,7 @@ impl AccountEvent {
     }
 }
 
-/// A pending transfer that reaches its final status.
+/// A pending transfer that reaches its final status, or that a person released to its rail and is pending again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Move {
     pub status: Status,
@@ -363,7 +367,7 @@ impl Batch {
         self.holds.len() + self.hold_ends.len() + self.account_events.len()
     }
 
-    /// The new status of each transfer: the first of a new one, the final one of an existing one. At most one each.
+    /// The new status of each transfer: the first of a new one, the next one of an existing one. At most one each.
     pub(super) fn statuses(&self) -> impl Iterator<Item = NewStatus<'_>> {
         let first = self.transfers.iter().map(|new| NewStatus {
             transfer_id: new.transfer.transfer_id,

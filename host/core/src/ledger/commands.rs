@@ -66,6 +66,8 @@ enum StoredCommand {
     Report {
         status: usize,
         account_id: Uuid,
+        /// Of a transfer on us that a person released or refused.
+        payee_account_id: Option<Uuid>,
         #[serde(with = "StoredReport")]
         report: Report,
     },
@@ -91,6 +93,8 @@ enum StoredReport {
     Settled,
     Rejected,
     Returned,
+    Released,
+    Refused,
 }
 
 /// What an order rested on.
@@ -167,10 +171,12 @@ fn store(Decided { command, read }: &Decided, rows: &Rows) -> Option<StoredComma
                 Err(_) => store_refused(order, Some(*lifetime), read, rows)?,
             }
         }
-        Command::Report(PaymentReport { transfer_id, return_id, account_id, report, .. }) => {
-            let id = if transfer(*return_id).is_some() { return_id } else { transfer_id };
+        Command::Report(PaymentReport { transfer_id, return_id, account_id, payee_account_id, report, .. }) => {
+            let returned = transfer(*return_id);
+            let id = if returned.is_some() { return_id } else { transfer_id };
             let status = rows.statuses.binary_search_by_key(id, |row| row.transfer_id).ok()?;
-            StoredCommand::Report { status, account_id: *account_id, report: *report }
+            let payee_account_id = payee_account_id.filter(|_| returned.is_none());
+            StoredCommand::Report { status, account_id: *account_id, payee_account_id, report: *report }
         }
         Command::Receive(Receive { order, .. }) => StoredCommand::Receive { transfer: transfer(order.transfer_id())? },
         Command::Release(ReleaseHold { hold_id, account_id, owner }) => StoredCommand::Release {
@@ -316,14 +322,14 @@ fn read(stored: StoredCommand, rows: &Rows) -> Option<Decided> {
             let TransferRow { transfer_id, credit_account_id, amount, .. } = *rows.transfers.get(transfer)?;
             Command::Fund(Fund { transfer_id, account_id: credit_account_id, amount: Money::from_minor(amount) })
         }
-        StoredCommand::Report { status, account_id, report } => {
+        StoredCommand::Report { status, account_id, payee_account_id, report } => {
             let row = rows.statuses.get(status)?;
             let returned = rows.transfers.iter().find(|it| it.transfer_id == row.transfer_id);
             let payee = returned.map(|it| it.debit_account_id).filter(|account| *account != SPEI_ACCOUNT);
             Command::Report(PaymentReport {
                 transfer_id: returned.map_or(Some(row.transfer_id), |it| it.returns)?,
                 account_id,
-                payee_account_id: payee,
+                payee_account_id: payee.or(payee_account_id),
                 report,
                 reason: row.reason.as_deref().and_then(Reason::parse),
                 return_id: row.transfer_id,

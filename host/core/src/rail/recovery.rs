@@ -129,7 +129,7 @@ impl Courier {
         let close = async |db: &mut sqlx::PgConnection| {
             if let Some(sender) = cases::sender(db, transfer_id).await? {
                 (payment.created_at, payment.sender_number) = (sender.created_at, sender.number);
-                let seal = seals::of(&self.key, rail.as_str(), (&sender.owner, sender.account_id), &payment);
+                let seal = seals::of(&self.key, rail.as_str(), (&sender.owner, sender.account_id), &payment, false);
                 cases::remember_order(db, transfer_id, (rail, operating_date), &seal).await?;
             }
             let booked = (case.case_id, Some(transfer_id));

@@ -17,6 +17,7 @@ pub(crate) mod rails;
 pub(crate) mod reconciliations;
 pub(crate) mod replay;
 pub(crate) mod reversals;
+pub(crate) mod reviews;
 pub(crate) mod rollback;
 pub(crate) mod rollout;
 pub(crate) mod signatures;

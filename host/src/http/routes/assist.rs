@@ -24,6 +24,7 @@ use crate::http::admin::reconciliations::{
 };
 use crate::http::admin::replay::{self, ReplayRequest, WhatIfRequest};
 use crate::http::admin::reversals::{self, ReversalRequest, ReversedJson};
+use crate::http::admin::reviews::{self, DecidedReviewJson, ReviewDecisionRequest, ReviewJson, ReviewsJson};
 use crate::http::admin::rollback::{self, RollbackRequest};
 use crate::http::admin::rollout::{self, RolloutJson, RolloutOrderRequest, RolloutsJson};
 use crate::http::admin::signatures;
@@ -215,6 +216,13 @@ const OPERATIONS: &[Operation] = &[
     route!(post "/admin/payments/{id}/refuse", payments::refuse_payment, "Refund a pending payment by hand")
         .operator(LEDGER_OPERATOR).body::<PaymentDecisionRequest>().ok_or_approval::<DecidedPaymentJson>()
         .errors(&["payment-under-way", "payment-ended", "model-unavailable", "outcome-unknown"]),
+    route!(get "/admin/reviews", reviews::list_reviews, "Transfers that wait for a person, the oldest first")
+        .operator(LEDGER_OPERATOR).ok::<ReviewsJson>(),
+    route!(post "/admin/reviews/{id}/claim", reviews::claim_review, "Take a review, so that nobody else decides on it")
+        .operator(LEDGER_OPERATOR).ok::<ReviewJson>().errors(&["review-not-claimed", "review-ended"]),
+    route!(post "/admin/reviews/{id}/decision", reviews::decide_review, "Release or refuse a transfer under review")
+        .operator(LEDGER_OPERATOR).body::<ReviewDecisionRequest>().ok::<DecidedReviewJson>()
+        .errors(&["review-not-claimed", "review-ended", "model-unavailable", "outcome-unknown"]),
     route!(get "/admin/reconciliations", reconciliations::get_reconciliation, "The last comparison of an operating day with the rail")
         .operator(LEDGER_OPERATOR).query(&[&ReconciliationRequest::DECLARATION]).ok::<ReconciliationJson>().errors(&["not-found"]),
     route!(post "/admin/reconciliations", reconciliations::request_reconciliation, "Compare an operating day with the rail")

@@ -36,7 +36,11 @@ impl Guest for Component {
         if behaviour() == "fact" {
             facts.push(fact("shoe_size", "cm", true));
         }
-        let third = if behaviour() == "code" { "blink" } else { "wait" };
+        let third = match behaviour() {
+            "code" => "blink",
+            "reviews" => "review",
+            _ => "wait",
+        };
         let reason = if behaviour() == "reason" { "bad-mood" } else { "insufficient-funds" };
         Manifest {
             version: "6.6.7".into(),
@@ -57,6 +61,7 @@ impl Guest for Component {
             "acknowledge" => require(1, 1),
             "wait" => require(2, 0),
             "refuses" => require(2, 60),
+            "reviews" => require(2, 0),
             "many" => (0..REQUIREMENTS).for_each(|_| require(1, 0)),
             _ => {}
         }

@@ -67,13 +67,14 @@ async fn batches(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>, s
             left join account a on a.account_id = e.account_id
             group by coalesce(m.transfer_id, e.transfer_id), coalesce(m.seq, e.seq), m.amount, m.debit_account_id,
                 m.credit_account_id, m.ordinal, m.status
-            having m.status is null or count(e.version) <> 2
+            having m.status is null or count(e.version) <> case when m.status = 'pending' and m.ordinal > 0 then 0 else 2 end
                 or coalesce(sum(e.delta) filter (where e.account_id = m.debit_account_id), 0)
                     <> case when m.status = 'failed' then m.amount when m.ordinal = 0 then -m.amount else 0 end
                 or coalesce(sum(e.delta) filter (where e.account_id = m.credit_account_id and a.kind <> 'in-transit'), 0)
                     <> case m.status when 'completed' then m.amount else 0 end
                 or coalesce(sum(e.delta) filter (where a.kind = 'in-transit'), 0)
-                    <> case when m.status = 'pending' then m.amount when m.ordinal > 0 then -m.amount else 0 end
+                    <> case when m.status = 'pending' and m.ordinal > 0 then 0 when m.status = 'pending' then m.amount
+                        when m.ordinal > 0 then -m.amount else 0 end
         ) as unbalanced
         "#
     )
@@ -151,14 +152,21 @@ async fn transfers(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>,
         left join account_balance b on b.account_id = t.debit_account_id and b.stripe = 0
         left join lateral (
             select array_agg(ordinal order by ordinal) as ordinals, array_agg(status order by ordinal) as statuses,
-                (array_agg(actor order by ordinal desc))[1] as decided_by
+                array_agg(actor order by ordinal) as actors, (array_agg(actor order by ordinal desc))[1] as decided_by
             from transfer_event v where v.transfer_id = n.transfer_id
         ) as v on true
         cross join lateral (values
             ('each transfer''s statuses form a valid sequence', (
                 v.ordinals[1] = 0 and v.ordinals[cardinality(v.ordinals)] = cardinality(v.ordinals) - 1
-                and array_to_string(v.statuses, ' ') in ('pending', 'completed', 'pending completed', 'pending failed')
+                and case when t.reviewed
+                    then array_to_string(v.statuses, ' ') in ('pending', 'pending pending', 'pending pending completed',
+                            'pending pending failed', 'pending failed')
+                        or array_to_string(v.statuses, ' ') = 'pending completed' and t.rail in ('instant', 'on-us')
+                    else array_to_string(v.statuses, ' ') in ('pending', 'completed', 'pending completed', 'pending failed')
+                end
             ) is not true),
+            ('a person decided on each transfer that was reviewed, before it went on',
+                t.reviewed and cardinality(v.statuses) > 1 and v.actors[2] is null),
             ('each transfer''s status is the last one recorded',
                 t.status is distinct from v.statuses[cardinality(v.statuses)]),
             ('exactly the pending transfers are with a rail',
@@ -191,7 +199,7 @@ async fn transfers(db: &mut PgConnection, slice: &Slice) -> Result<Vec<Finding>,
                     when 'completed' then c.issued is not null and c.number_key = t.beneficiary_account_number
                     else c.kind = 'in-transit' and v.statuses[2] is distinct from 'completed' end is not true),
             ('each on-us transfer went to the account with the issued number', t.rail = 'on-us'
-                and (c.issued is not null and c.number_key = t.payee_key and t.status = 'completed') is not true),
+                and (c.issued is not null and c.number_key = t.payee_key and (t.reviewed or t.status = 'completed')) is not true),
             ('each credit by the bank is on record, or opened its account',
                 t.kind = 'opening' and (c.chain_id, c.seq) is distinct from (t.chain_id, t.seq)
                 or t.kind = 'funding' and not exists (

@@ -99,6 +99,19 @@ pub(crate) async fn check_present(db: &mut PgConnection) -> Result<Vec<Finding>,
             where (t.status, t.rail) is distinct from ('pending'::text, p.rail)
         )
         union all
+        select 'exactly the transfers under review wait for a person', (
+            select count(*) from review r full join (
+                select transfer_id from rail_payment p join transfer t using (transfer_id)
+                where t.reviewed and not exists (
+                    select from transfer_event v where v.transfer_id = t.transfer_id and v.ordinal = 1
+                )
+            ) as p using (transfer_id)
+            -- One that was decided on waits until its outcome is recorded.
+            where r.transfer_id is null or p.transfer_id is null and not exists (
+                select from transfer t where t.transfer_id = r.transfer_id and t.reviewed
+            )
+        )
+        union all
         select 'the bank has exactly its own accounts', (
             select count(*) from (select * from account where kind <> 'customer') as a full join (
                 values ('00000000-0000-7000-8000-000000000001'::uuid, 'funding', 'FUNDING'),

@@ -11,6 +11,35 @@ use crate::domain::transfer::Payment;
 use crate::sealing::ChainKey;
 use crate::sealing::digest::Hash;
 
+/// Lets a payment that was under review be sent, unless it is not as it was entered: then the courier finds its old seal.
+/// One that no rail carries is gone.
+pub(crate) async fn release(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    transfer_id: Uuid,
+    now: OffsetDateTime,
+) -> Result<(), sqlx::Error> {
+    let before = Uuid::from_u128(transfer_id.as_u128().wrapping_sub(1));
+    let row = rows_after(db, before, 1).await?.pop().filter(|row| row.transfer_id == transfer_id);
+    let Some(row) = row else { return Ok(()) };
+    let old = row.seal(key);
+    let new = Row { is_under_review: false, ..row }.seal(key);
+    sqlx::query!(
+        r#"
+        update rail_payment set parked_at = null, last_error = null, due_at = $4,
+            seal = case when seal = $2 then $3 else seal end
+        where transfer_id = $1
+        "#,
+        transfer_id,
+        &old[..],
+        &new[..],
+        now,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
 /// Payments in a statement.
 const CHUNK: i64 = 1_000;
 
@@ -20,7 +49,7 @@ pub(crate) async fn broken(db: &mut PgConnection, key: &ChainKey) -> Result<Vec<
     let mut broken: Vec<Uuid> = returns.iter().filter(|row| !row.has_seal(key)).map(|row| row.transfer_id).collect();
     let mut after = Uuid::nil();
     loop {
-        let rows = rows_after(db, after).await?;
+        let rows = rows_after(db, after, CHUNK).await?;
         let Some(last) = rows.last() else { return Ok(broken) };
         after = last.transfer_id;
         broken.extend(rows.iter().filter(|row| !row.has_seal(key)).map(|row| row.transfer_id));
@@ -33,7 +62,7 @@ pub(crate) async fn renew(db: &mut PgConnection, key: &ChainKey) -> Result<(), s
     replace(db, returns.iter().map(|row| (row.transfer_id, row.made(key)))).await?;
     let mut after = Uuid::nil();
     loop {
-        let rows = rows_after(db, after).await?;
+        let rows = rows_after(db, after, CHUNK).await?;
         let Some(last) = rows.last() else { return Ok(()) };
         after = last.transfer_id;
         replace(db, rows.iter().map(|row| (row.transfer_id, row.seal(key)))).await?;
@@ -75,6 +104,7 @@ struct Row {
     sender_number: Option<String>,
     concept: Option<String>,
     numeric_reference: Option<i32>,
+    is_under_review: bool,
 }
 
 impl Row {
@@ -97,18 +127,19 @@ impl Row {
             payee_bank: self.payee_bank.clone(),
             remittance: read_remittance(self.concept.clone(), self.numeric_reference),
         };
-        seals::of(key, &self.rail, (&self.owner, self.debit_account_id), &payment)
+        seals::of(key, &self.rail, (&self.owner, self.debit_account_id), &payment, self.is_under_review)
     }
 }
 
-async fn rows_after(db: &mut PgConnection, after: Uuid) -> Result<Vec<Row>, sqlx::Error> {
+async fn rows_after(db: &mut PgConnection, after: Uuid, limit: i64) -> Result<Vec<Row>, sqlx::Error> {
     let rows = sqlx::query_as!(
         Row,
         r#"
         select s.seals as "seals!", t.transfer_id, t.owner, t.rail as "rail!", t.debit_account_id, t.amount, t.created_at,
             t.spei_reference as "tracking_key!", t.beneficiary_name as "payee_name!", t.beneficiary_bank as "payee_bank!",
             t.beneficiary_account_number as "payee_number!", case when a.issued is not null then a.number_key end as sender_number,
-            t.concept, t.numeric_reference
+            t.concept, t.numeric_reference,
+            exists (select from review r where r.transfer_id = t.transfer_id) as "is_under_review!"
         from (
             select transfer_id, array_agg(seal) as seals
             from (
@@ -126,7 +157,7 @@ async fn rows_after(db: &mut PgConnection, after: Uuid) -> Result<Vec<Row>, sqlx
         order by transfer_id
         "#,
         after,
-        CHUNK,
+        limit,
     );
     rows.fetch_all(db).await
 }

@@ -8,8 +8,14 @@ use crate::sealing::ChainKey;
 use crate::sealing::digest::{Digest, Hash};
 
 /// Of what an order to a rail says, apart from its operating date, which is chosen later, and the name of the holder,
-/// which a record covers.
-pub(crate) fn of(key: &ChainKey, rail: &str, (owner, from_account_id): (&str, Uuid), payment: &Payment) -> Hash {
+/// which a record covers. One under review has a seal of its own, with which it is not sent.
+pub(crate) fn of(
+    key: &ChainKey,
+    rail: &str,
+    (owner, from_account_id): (&str, Uuid),
+    payment: &Payment,
+    is_under_review: bool,
+) -> Hash {
     let Payment {
         transfer_id,
         tracking_key,
@@ -23,7 +29,8 @@ pub(crate) fn of(key: &ChainKey, rail: &str, (owner, from_account_id): (&str, Uu
         payee_bank,
         remittance,
     } = payment;
-    let mut digest = Digest::new(b"caudal rail payment 1");
+    let is_for: &[u8] = if is_under_review { b"caudal payment under review 1" } else { b"caudal rail payment 1" };
+    let mut digest = Digest::new(is_for);
     digest.uuid(*transfer_id);
     digest.uuid(from_account_id);
     [rail, owner, tracking_key, payee_name, payee_number, payee_bank].iter().for_each(|text| digest.text(text));

@@ -14,7 +14,7 @@ use Required::Later;
 /// Requirements in one answer: as many as a decision table has rows.
 const REQUIREMENTS_MAX: usize = 1000;
 
-/// Why rules may reject. To wait and to acknowledge are requirements of their own.
+/// Why rules may reject. To wait, to acknowledge and to be reviewed are requirements of their own.
 pub const REASONS: [&str; 4] = [SAME_ACCOUNT, UNKNOWN_ACCOUNT, INSUFFICIENT_FUNDS, LIMIT_EXCEEDED];
 
 crate::text_enum! {
@@ -26,6 +26,8 @@ crate::text_enum! {
         Acknowledge = "acknowledge",
         /// The transfer is refused until some seconds have passed.
         Wait = "wait",
+        /// A person at the bank decides before the transfer goes on.
+        Review = "review",
     }
 }
 
@@ -45,6 +47,7 @@ enum Required {
     Acknowledged,
     /// Seconds.
     Later(u64),
+    Reviewed,
 }
 
 impl RulesManifest {
@@ -84,8 +87,9 @@ impl RulesManifest {
                 None => all.push(required),
             }
         }
+        let accepted = if all.contains(&Required::Reviewed) { Verdict::Reviewed } else { Verdict::Accepted };
         let violations: Vec<_> = all.into_iter().flat_map(|it| it.violations(facts)).collect();
-        Ok(if violations.is_empty() { Verdict::Accepted } else { Verdict::Rejected(violations) })
+        Ok(if violations.is_empty() { accepted } else { Verdict::Rejected(violations) })
     }
 
     fn required(&self, code: u16, parameter: i64) -> Result<Required, BadAnswer> {
@@ -101,12 +105,14 @@ impl RulesManifest {
                 Ok(seconds @ 1..) => Ok(Later(seconds)),
                 _ => Err(BadAnswer("a wait is shorter than a second")),
             },
+            Requirement::Review if parameter == 0 => Ok(Required::Reviewed),
+            Requirement::Review => Err(BadAnswer("a review has a parameter")),
         }
     }
 }
 
 impl Required {
-    /// Nothing if the person has done it.
+    /// Nothing if the person has done it, or somebody else is to do something.
     fn violations(self, facts: &Facts) -> Vec<Violation> {
         let violation = |code: &str, detail: String| vec![Violation { code: code.to_owned(), detail }];
         match self {
@@ -120,6 +126,7 @@ impl Required {
             }
             Self::Rejected(reason) => violation(reason, about(reason).to_owned()),
             Self::Acknowledged if facts.acknowledged => Vec::new(),
+            Self::Reviewed => Vec::new(),
             Self::Acknowledged => {
                 let level = if facts.risk_level == Some(Level::High) { "is high: it has" } else { "has" };
                 let detail = format!("The risk of this transfer {level} to be acknowledged first.");
@@ -189,7 +196,7 @@ mod tests {
 
     fn details(facts: &Facts, answer: &[(u16, i64)]) -> Vec<String> {
         match manifest().verdict(facts, answer).unwrap() {
-            Verdict::Accepted => Vec::new(),
+            Verdict::Accepted | Verdict::Reviewed => Vec::new(),
             Verdict::Rejected(violations) => violations.into_iter().map(|it| it.detail).collect(),
         }
     }
@@ -213,12 +220,32 @@ mod tests {
     }
 
     #[test]
+    fn a_person_reviews_what_is_not_refused() {
+        let reviewed = |answer: &[(u16, i64)]| manifest().verdict(&Facts::default(), answer) == Ok(Verdict::Reviewed);
+        assert!(reviewed(&[(3, 0)]) && reviewed(&[(3, 0), (3, 0)]));
+        for first in [(0, 0), (1, 0), (2, 1)] {
+            assert_eq!(details(&Facts::default(), &[(3, 0), first]), details(&Facts::default(), &[first]));
+            assert!(!reviewed(&[first, (3, 0)]));
+        }
+        let acknowledged = Facts { acknowledged: true, ..Facts::default() };
+        assert_eq!(manifest().verdict(&acknowledged, &[(1, 0), (3, 0)]), Ok(Verdict::Reviewed));
+    }
+
+    #[test]
     fn answers_without_a_meaning_are_refused() {
         let many = vec![(1, 0); REQUIREMENTS_MAX + 1];
         let verdict = |answer: &[(u16, i64)]| manifest().verdict(&Facts::default(), answer);
-        for answer in
-            [&[(3, 0)][..], &[(u16::MAX, 0)], &[(0, 4)], &[(0, -1)], &[(1, 1)], &[(2, 0)], &[(2, i64::MIN)], &many]
-        {
+        for answer in [
+            &[(4, 0)][..],
+            &[(3, 1)],
+            &[(u16::MAX, 0)],
+            &[(0, 4)],
+            &[(0, -1)],
+            &[(1, 1)],
+            &[(2, 0)],
+            &[(2, i64::MIN)],
+            &many,
+        ] {
             assert!(verdict(answer).is_err(), "{answer:?}");
         }
         // The longest answer is still one that can be shown.

@@ -17,7 +17,8 @@ impl Run<'_> {
         self.answer_once(&place.order, fingerprint, |run, order| Ok(Made::Hold(run.place(order, place.lifetime)?)))
     }
 
-    /// The rules decide now and again when the hold is captured, since only a transfer counts towards the day's total.
+    /// The rules decide now and again when the hold is captured, since only a transfer counts towards the day's total, and
+    /// is reviewed by a person.
     fn place(&mut self, order: &Order, lifetime: Duration) -> Result<Hold, Unmade> {
         self.decide(order, Money::ZERO)?;
         let key = (order.from_account_id, CUSTOMER_STRIPE);

@@ -39,6 +39,7 @@ impl Run<'_> {
             owner: owner.unwrap_or_default(),
             credit_account_id: credit.0,
             sender_number: None,
+            reviewed: false,
             rail: Some(*rail),
             returns: None,
             reason,

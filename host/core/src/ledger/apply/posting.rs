@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use super::Run;
 use crate::clock::mexico_city_date;
+use crate::domain::bank_account::IN_TRANSIT_ACCOUNT;
 use crate::domain::money::Money;
 use crate::ledger::batch::{Balance, BalanceChange, BalanceKey, NewEntry, Sent};
 use crate::ledger::command::Order;
@@ -33,12 +34,12 @@ impl Run<'_> {
     }
 
     /// The same for what the owner of the debited account sends, which counts towards the account's totals. What they move to
-    /// an account of their own only counts towards the day's.
+    /// an account of their own only counts towards the day's. What is reviewed is in transit until then.
     pub(super) fn send_out(
         &mut self,
         transfer_id: Uuid,
         debit: BalanceKey,
-        credit: BalanceKey,
+        (credit, reviewed): (BalanceKey, bool),
         amount: Money,
     ) -> Option<Money> {
         let owner_of = |key: BalanceKey| self.state.accounts.get(&key.0).and_then(|account| account.owner.as_ref());
@@ -48,6 +49,7 @@ impl Run<'_> {
             transfers: transfers + i64::from(is_to_others),
             total: if is_to_others { total.checked_add(amount).unwrap_or(Money::MAX) } else { total },
         };
+        let credit = if reviewed { (IN_TRANSIT_ACCOUNT, self.context.stripe) } else { credit };
         let credited = self.post_with(transfer_id, (debit, sent_ever), credit, amount)?;
         self.count_today(debit, amount);
         Some(credited)

@@ -34,7 +34,7 @@ impl Run<'_> {
             Some(balance) if balance.available() >= amount && amount > Money::ZERO => {}
             _ => return Refusal::NotCovered.into(),
         }
-        if self.send_out(transfer_id, debit, (SPEI_ACCOUNT, self.context.stripe), amount).is_none() {
+        if self.send_out(transfer_id, debit, ((SPEI_ACCOUNT, self.context.stripe), false), amount).is_none() {
             return Refusal::BalanceTooLarge.into();
         }
         let LostPayee { beneficiary_id, name, bank, number } = payee;
@@ -62,6 +62,7 @@ impl Run<'_> {
             owner,
             credit_account_id: SPEI_ACCOUNT,
             sender_number: None,
+            reviewed: false,
             rail: Some(rail),
             returns: None,
             reason: None,

@@ -1,10 +1,11 @@
-//! Rail reports: a pending transfer settles or fails; a settled one is returned, by its rail or by an operator.
+//! Rail reports: a pending transfer settles or fails; a settled one is returned, by its rail or by an operator. Before that, a
+//! person may have to release or refuse it.
 
 use super::Run;
 use crate::clock::mexico_city_date;
 use crate::domain::bank_account::{CUSTOMER_STRIPE, IN_TRANSIT_ACCOUNT, SPEI_ACCOUNT};
 use crate::domain::money::Money;
-use crate::domain::transfer::{Kind, RailEvent, Report, Status};
+use crate::domain::transfer::{Kind, RailEvent, RailName, Report, Status};
 use crate::ledger::batch::{Balance, Move, ReportedTransfer};
 use crate::ledger::command::{Outcome, PaymentReport, Refusal};
 
@@ -22,6 +23,17 @@ impl Run<'_> {
         let moment = transfer.moment;
         let before = self.batch.changes();
         let outcome = match (transfer.status, report.report) {
+            // A batch gives a transfer one status, and a released one may be reported on by the next.
+            (Status::Pending, _) if self.batch.moves.contains_key(&report.transfer_id) => {
+                Outcome::StatusUnchanged(Status::Pending)
+            }
+            (status, Report::Released | Report::Refused) if transfer.under_review.is_none() => {
+                Outcome::StatusUnchanged(status)
+            }
+            (_, Report::Released) => self.release_payment(report, transfer),
+            (_, Report::Refused) => self.finish(report, transfer, RailEvent::Rejected),
+            // No rail has it yet.
+            (status, _) if transfer.under_review.is_some() => Outcome::StatusUnchanged(status),
             // What could not be credited is only ever sent back.
             (status, Report::Settled) if transfer.kind == Kind::Received => Outcome::StatusUnchanged(status),
             (Status::Pending, Report::Settled) => self.finish(report, transfer, RailEvent::Settled),
@@ -41,6 +53,14 @@ impl Run<'_> {
         outcome
     }
 
+    /// Lets a transfer that was under review go on, as it would have when it was made.
+    fn release_payment(&mut self, report: &PaymentReport, transfer: ReportedTransfer) -> Outcome {
+        if transfer.under_review.is_some_and(RailName::is_instant) {
+            return self.finish(report, transfer, RailEvent::Settled);
+        }
+        self.give_status(report, transfer, Status::Pending)
+    }
+
     fn finish(&mut self, report: &PaymentReport, transfer: ReportedTransfer, event: RailEvent) -> Outcome {
         let next = match (self.policy.transition)(transfer.status, event) {
             Ok(Some(next)) if transfer.status.may_become(next) => next,
@@ -53,18 +73,27 @@ impl Run<'_> {
         }
         let stripe = self.context.stripe;
         let leaves = next == Status::Completed || transfer.kind == Kind::Received;
-        let credit = if leaves { (SPEI_ACCOUNT, stripe) } else { (transfer.account_id, CUSTOMER_STRIPE) };
+        let credit = match transfer.payee_account_id {
+            _ if !leaves => (transfer.account_id, CUSTOMER_STRIPE),
+            Some(payee) => (payee, CUSTOMER_STRIPE),
+            None => (SPEI_ACCOUNT, stripe),
+        };
         if self.post(report.transfer_id, (IN_TRANSIT_ACCOUNT, stripe), credit, transfer.amount).is_none() {
             return Refusal::BalanceTooLarge.into();
         }
         if next == Status::Failed && transfer.kind == Kind::Spei {
             self.deduct_from_day(&transfer);
         }
+        self.give_status(report, transfer, next)
+    }
+
+    fn give_status(&mut self, report: &PaymentReport, transfer: ReportedTransfer, next: Status) -> Outcome {
         let reason = report.reason.filter(|_| next == Status::Failed);
         let by_hand = report.by_hand.clone();
         self.batch.moves.insert(report.transfer_id, Move { status: next, ordinal: transfer.statuses, reason, by_hand });
-        let finished = ReportedTransfer { status: next, statuses: transfer.statuses + 1, ..transfer };
-        self.state.transfers.insert(report.transfer_id, finished);
+        let statuses = transfer.statuses + 1;
+        let moved = ReportedTransfer { status: next, statuses, under_review: None, ..transfer };
+        self.state.transfers.insert(report.transfer_id, moved);
         Outcome::StatusChanged(next)
     }
 

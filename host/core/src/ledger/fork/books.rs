@@ -45,6 +45,8 @@ struct Open {
     account_id: Uuid,
     payee_account_id: Option<Uuid>,
     amount: Money,
+    statuses: i16,
+    under_review: Option<RailName>,
     created_at: OffsetDateTime,
     moment: i64,
 }
@@ -92,6 +94,8 @@ impl Books {
                     account_id: new.transfer.from_account_id,
                     payee_account_id: (new.rail == Some(RailName::OnUs)).then_some(new.credit_account_id),
                     amount: new.transfer.amount,
+                    statuses: 1,
+                    under_review: new.rail.filter(|_| new.reviewed),
                     created_at: new.transfer.created_at,
                     moment: batch.moment,
                 };
@@ -102,8 +106,9 @@ impl Books {
         }
         for (id, step) in &batch.moves {
             match self.transfers.get_mut(id) {
-                Some(open) if open.kind == Kind::Spei && step.status == Status::Completed => {
+                Some(open) if open.kind == Kind::Spei && step.status != Status::Failed => {
                     (open.status, open.moment) = (step.status, open.moment.max(batch.moment));
+                    (open.statuses, open.under_review) = (open.statuses + 1, None);
                 }
                 _ => drop(self.transfers.remove(id)),
             }
@@ -159,11 +164,11 @@ impl Tables for Books {
     }
 
     fn transfer(&self, transfer_id: Uuid) -> Option<ReportedTransfer> {
-        let Open { kind, status, account_id, payee_account_id, amount, created_at, moment } =
+        let Open { kind, status, account_id, payee_account_id, amount, statuses, under_review, created_at, moment } =
             *self.transfers.get(&transfer_id)?;
         let owner = self.accounts.get(&account_id).and_then(|account| account.owner.clone()).unwrap_or_default();
-        // Those that failed and those whose money was returned are gone, and only what is pending gets another status.
-        let (statuses, returned) = (1, false);
+        // Those that failed and those whose money was returned are gone.
+        let returned = false;
         Some(ReportedTransfer {
             kind,
             owner,
@@ -172,6 +177,7 @@ impl Tables for Books {
             amount,
             status,
             statuses,
+            under_review,
             returned,
             created_at,
             moment,

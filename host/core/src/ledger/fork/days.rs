@@ -17,6 +17,10 @@ use crate::ledger::batch::{Context, Read, State};
 use crate::ledger::command::Command;
 use crate::ledger::tables::Tables as _;
 
+fn is_settlement(report: Report) -> bool {
+    matches!(report, Report::Settled | Report::Released)
+}
+
 #[derive(Default)]
 pub(super) struct Days(HashMap<String, (Date, i64)>);
 
@@ -42,7 +46,7 @@ impl Days {
                 continue;
             }
             let failed = commands[..at].iter().filter_map(|command| match command {
-                Command::Report(report) if report.report != Report::Settled => books.transfer(report.transfer_id),
+                Command::Report(report) if !is_settlement(report.report) => books.transfer(report.transfer_id),
                 _ => None,
             });
             let is_deducted = |kind, status, day| (kind, status, day) == (Kind::Spei, Status::Pending, today);
@@ -73,7 +77,7 @@ impl Days {
                     self.add(&order.owner, today, sign * order.amount.minor());
                 }
                 // On record, a payment that the fork did not make failed.
-                Command::Report(report) if after.is_refused() && report.report != Report::Settled => {
+                Command::Report(report) if after.is_refused() && !is_settlement(report.report) => {
                     let failed = rows.entries.iter().find(|it| it.account_id == report.account_id && it.delta > 0);
                     let failed = failed.filter(|it| it.transfer_id == report.transfer_id);
                     let owner = books.account(report.account_id).and_then(|account| account.owner.clone());

@@ -81,6 +81,8 @@ impl Fork {
             judged.day_totals = orders.collect();
         } else {
             judged.levels = self.levels(&kept, &commands);
+            let reviewed = recorded.seal.rows.transfers.iter().filter(|it| it.reviewed);
+            judged.reviewed = reviewed.map(|it| it.transfer_id).collect();
         }
         self.books.begin(recorded.stripe, &commands, &read);
         if !is_null {

@@ -23,6 +23,8 @@ pub(super) struct Judged<'a> {
     /// Those that a candidate gives.
     pub(super) levels: BTreeMap<Uuid, Level>,
     is_null: bool,
+    /// Orders that a person decided on, on record. What only a candidate wants to be reviewed is released.
+    pub(super) reviewed: BTreeSet<Uuid>,
     asked: Mutex<BTreeSet<Uuid>>,
     /// Whose decisions these are.
     pub(super) by: Option<Deployed>,
@@ -42,8 +44,8 @@ pub(super) fn deployed(rules: &DeployedRules) -> Result<Deployed, String> {
 
 impl<'a> Judged<'a> {
     pub(super) fn new(rules: Option<&'a dyn Rules>, is_null: bool) -> Self {
-        let (day_totals, levels, asked, by, decisions) = Default::default();
-        Self { rules, day_totals, levels, is_null, asked, by, decisions }
+        let (day_totals, levels, reviewed, asked, by, decisions) = Default::default();
+        Self { rules, day_totals, levels, is_null, reviewed, asked, by, decisions }
     }
 
     pub(super) fn apply(&self, state: &mut State, commands: &[Command], context: &Context) -> (Batch, Vec<Outcome>) {
@@ -61,15 +63,19 @@ impl<'a> Judged<'a> {
                 let decision = Decision::by_rules(by, id, &facts, &ruling);
                 self.decisions.lock().unwrap_or_else(PoisonError::into_inner).insert(id, decision);
             }
-            match ruling.verdict {
+            let verdict = match ruling.verdict {
                 Verdict::Rejected(it)
                     if !self.is_null && it.iter().any(|it| it.code == RISK_ACKNOWLEDGMENT_REQUIRED) =>
                 {
                     self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
-                    Ok(self.ask(&Facts { acknowledged: true, ..facts })?.verdict)
+                    self.ask(&Facts { acknowledged: true, ..facts })?.verdict
                 }
-                verdict => Ok(verdict),
-            }
+                verdict => verdict,
+            };
+            Ok(match verdict {
+                Verdict::Reviewed if !self.is_null && !self.reviewed.contains(&id) => Verdict::Accepted,
+                verdict => verdict,
+            })
         };
         let transition = |status, event| {
             let next = self.rules.and_then(|rules| rules.transition(status, event).ok());

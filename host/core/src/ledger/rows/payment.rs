@@ -9,6 +9,9 @@ use crate::ledger::batch::NewTransfer;
 use crate::sealing::ChainKey;
 use crate::sealing::digest::Hash;
 
+/// Why a payment is parked that is under review. It has another seal than one that may be sent.
+const REVIEW: &str = "a person decides first: `caudal reviews`";
+
 impl PaymentRow {
     /// Of a new transfer that a rail carries, or of an incoming order to send back.
     pub(in crate::ledger) fn of(key: &ChainKey, new: &NewTransfer, due_at: OffsetDateTime) -> Option<Self> {
@@ -19,8 +22,8 @@ impl PaymentRow {
             owner: new.owner.clone(),
             turn: new.turn,
             attempts: 0,
-            last_error: None,
-            parked_at: None,
+            last_error: new.reviewed.then(|| REVIEW.to_owned()),
+            parked_at: new.reviewed.then_some(due_at),
             due_at,
             seal: seal.to_vec(),
         };
@@ -42,6 +45,6 @@ impl PaymentRow {
             payee_bank,
             remittance: transfer.remittance,
         };
-        Some(row(seals::of(key, rail, (&new.owner, transfer.from_account_id), &payment)))
+        Some(row(seals::of(key, rail, (&new.owner, transfer.from_account_id), &payment, new.reviewed)))
     }
 }

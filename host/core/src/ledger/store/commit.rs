@@ -107,7 +107,9 @@ async fn write_money(
                 b.frozen <> was.frozen as turned
         ), made as (
             insert into transfer select * from unnest($7::transfer_row[])
-            returning transfer_id, debit_account_id, amount, kind, owner, payee_key, status
+            returning transfer_id, debit_account_id, amount, kind, owner, payee_key, status, reviewed
+        ), asked as (
+            insert into review (transfer_id) select transfer_id from made where reviewed
         ), moved as (
             update transfer t set status = n.status
             from unnest($9::transfer_event_row[]) as n
@@ -118,7 +120,8 @@ async fn write_money(
         ), queued as (
             insert into rail_payment select * from unnest($10::rail_payment_row[])
         ), dequeued as (
-            delete from rail_payment where transfer_id = any($8)
+            delete from rail_payment p using unnest($9::transfer_event_row[]) as n
+            where p.transfer_id = any($8) and p.transfer_id = n.transfer_id and n.status <> 'pending'
         ), entered as (
             insert into entry select * from unnest($11::entry_row[]) returning account_id, stripe, transfer_id, delta
         ), answers as (

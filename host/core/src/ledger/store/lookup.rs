@@ -13,7 +13,7 @@ use crate::db::transfers::{parse_status, read_remittance};
 use crate::domain::account_number::normalise;
 use crate::domain::incoming::IncomingOrder;
 use crate::domain::money::Money;
-use crate::domain::transfer::Kind;
+use crate::domain::transfer::{Kind, RailName};
 use crate::ledger::batch::{Context, ReportedTransfer, State};
 use crate::ledger::command::Command;
 use crate::ledger::writer::Writer;
@@ -138,6 +138,7 @@ async fn load_transfers(db: &mut PgConnection, commands: &[Command], state: &mut
         r#"
         select t.transfer_id, t.kind, t.owner, t.debit_account_id, t.amount, t.status, t.created_at,
             case when t.rail = 'on-us' then t.credit_account_id end as payee_account_id,
+            case when t.reviewed and t.status = 'pending' and v.statuses = 1 then t.rail end as under_review,
             v.statuses as "statuses!", v.moment as "moment!",
             exists (select from transfer r where r.returns = t.transfer_id) as "returned!"
         from transfer t
@@ -163,6 +164,7 @@ async fn load_transfers(db: &mut PgConnection, commands: &[Command], state: &mut
             amount: Money::from_minor(row.amount),
             status: parse_status(&row.status)?,
             statuses: row.statuses,
+            under_review: row.under_review.as_deref().and_then(RailName::parse),
             returned: row.returned,
             created_at: row.created_at,
             moment: row.moment,

@@ -1,0 +1,212 @@
+//! `/admin/reviews`: transfers that the rules want a person to decide on, and what becomes of their money.
+
+use std::sync::Arc;
+
+use caudal::decision::Ruling;
+use caudal::domain::model::ModelKind;
+use caudal::domain::rules::Facts;
+use caudal::domain::transfer::{RailEvent, Status};
+use caudal::ledger::fork::{Keys, Plan, Recorded, Rules, run};
+use caudal::ledger::store::History;
+use caudal::models::{LoadedComponent, Models, ScoreError};
+use caudal::rail::simulated::Behaviour;
+use caudal::wasm::Runtime;
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use crate::contract_2::misbehaving;
+use crate::harness::{Client, Options, TestApp, ledger_key, refused, registry};
+use crate::payments::{PROMPT, bank, wait_for};
+
+const ENDED: &str = "review-ended";
+const NOT_CLAIMED: &str = "review-not-claimed";
+
+/// With rules that want every transfer to be reviewed.
+async fn app(db: PgPool, rail: Option<Behaviour>) -> TestApp {
+    let app = TestApp::with(db, Options { rail, ..Options::default() }).await;
+    let bytes = misbehaving("hostile-rules-2.wasm", "reviews");
+    let rules = LoadedComponent::load(&Runtime::new().unwrap(), ModelKind::TransferRules, &bytes).unwrap();
+    app.models.activate(registry().with(rules));
+    app
+}
+
+fn operator(app: &TestApp, name: &str) -> Client {
+    app.operator_named(name, "ledger:operate")
+}
+
+async fn claim(ops: &Client, id: &str) -> crate::harness::Answer {
+    ops.post(&format!("/admin/reviews/{id}/claim"), json!({})).await
+}
+
+async fn decide(ops: &Client, id: &str, decision: &str, is_scam: bool) -> crate::harness::Answer {
+    let body = json!({"decision": decision, "reason": "a call", "isScam": is_scam});
+    ops.post(&format!("/admin/reviews/{id}/decision"), body).await
+}
+
+async fn reviews(ops: &Client) -> Vec<Value> {
+    ops.get("/admin/reviews").await.assert_status(200).json()["reviews"].as_array().unwrap().clone()
+}
+
+/// Those of all orders, and who says so.
+async fn outcomes(app: &TestApp) -> String {
+    app.text("select coalesce(string_agg(concat_ws(' ', kind, source, recorded_by), ',' order by outcome_id), '') from outcome").await
+}
+
+struct Served(Models);
+
+impl Rules for Served {
+    fn rule(&self, facts: &Facts) -> Result<Ruling, ScoreError> {
+        self.0.snapshot().rule(facts)
+    }
+
+    fn transition(&self, status: Status, event: RailEvent) -> Result<Option<Status>, ScoreError> {
+        self.0.snapshot().transition(status, event)
+    }
+}
+
+/// What the commands make again is what is there, and under rules that review nothing the balances are as many.
+async fn assert_repeatable(app: &TestApp) {
+    app.assert_sound().await;
+    let mut db = app.db.acquire().await.unwrap();
+    let embedded = Models::new(registry());
+    for candidate in [None, Some(embedded), Some(app.models.clone())] {
+        let mut history = History::begin(&mut db, None).await.unwrap();
+        let mut all = Vec::new();
+        while let Some((seal, stripe)) = history.next(&mut db).await.unwrap() {
+            all.push(Recorded { seal, stripe, rules: Some(Arc::new(Served(app.models.clone()))) });
+        }
+        let keys = Keys { ring: ledger_key().into(), closed: Default::default() };
+        let is_null = candidate.is_none();
+        let rules = candidate.map(|models| Arc::new(Served(models)) as Arc<dyn Rules>);
+        let report = run(Plan { rules, ..Plan::default() }, &keys, [all]);
+        assert!(report.first_difference.is_none() && (!is_null || report.is_proven), "{report:?}");
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_is_released_settles(db: PgPool) {
+    let app = app(db, Some(PROMPT)).await;
+    let ana = app.user("ana");
+    let (from, to) = ana.account_and_payee().await;
+    let sent = ana.transfer(&from, &to, "100").await.assert_status(200).json();
+    let id = sent["id"].as_str().unwrap();
+    assert_eq!((&sent["status"], bank(&app).await), (&json!("pending"), (0, 10_000)));
+    // No change of the queue sends it: it has no seal to be sent with.
+    app.write("update rail_payment set parked_at = null, due_at = 'epoch'").await;
+    let parked = "select count(*) from rail_payment where parked_at is not null and last_error like '%caudal verify%'";
+    while app.count(parked).await == 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    assert_eq!(app.count("select count(*) from rail_order").await, 0);
+    assert_repeatable(&app).await;
+
+    let (bea, eva) = (operator(&app, "bea"), operator(&app, "eva"));
+    for (path, body) in [("claim", json!({})), ("decision", json!({"decision": "release", "reason": "x"}))] {
+        let stranger = app.operator(Some("models:admin"));
+        let path = format!("/admin/reviews/{id}/{path}");
+        refused(&app, stranger.post(&path, body.clone()), 403, "insufficient-scope", None).await;
+        let unknown = path.replace(id, "01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b");
+        refused(&app, bea.post(&unknown, body), 404, "not-found", None).await;
+    }
+    // Nor is it settled or refunded as if a rail had it, or decided by whom it is not.
+    for action in ["settle", "refuse"] {
+        let path = format!("/admin/payments/{id}/{action}");
+        refused(&app, bea.post(&path, json!({"reason": "x"})), 404, "not-found", None).await;
+    }
+    refused(&app, decide(&bea, id, "release", false), 409, NOT_CLAIMED, None).await;
+    assert_eq!(claim(&bea, id).await.assert_status(200).json()["claimedBy"], "bea");
+    refused(&app, claim(&eva, id), 409, NOT_CLAIMED, None).await;
+    refused(&app, decide(&eva, id, "release", false), 409, NOT_CLAIMED, None).await;
+    refused(&app, decide(&bea, id, "release", true), 422, "validation-failed", Some("isScam")).await;
+    app.clock.advance(time::Duration::minutes(61));
+    claim(&eva, id).await.assert_status(200);
+    refused(&app, decide(&bea, id, "release", false), 409, NOT_CLAIMED, None).await;
+    let waiting = reviews(&eva).await;
+    assert_eq!((waiting.len(), &waiting[0]["transactionId"], &waiting[0]["payer"]), (1, &json!(id), &json!("ana")));
+
+    assert_eq!(decide(&eva, id, "release", false).await.assert_status(200).json()["outcome"], "false_alarm");
+    wait_for(&ana, "completed").await;
+    assert_eq!((ana.balance().await.as_str(), bank(&app).await), ("9900.00", (10_000, 0)));
+    for again in
+        [decide(&eva, id, "release", false).await, decide(&eva, id, "refuse", false).await, claim(&eva, id).await]
+    {
+        again.assert_problem(409, ENDED, None);
+    }
+    assert_eq!((outcomes(&app).await, reviews(&eva).await), ("false_alarm operator eva".to_owned(), vec![]));
+    let history = "select string_agg(concat_ws(' ', status, actor, note), ',' order by ordinal) from transfer_event
+        where ordinal > 0";
+    assert_eq!(app.text(history).await, "pending eva a call,completed");
+    assert_repeatable(&app).await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_is_refused_returns(db: PgPool) {
+    for (rail, scam) in [(Some(PROMPT), true), (None, false)] {
+        let app = app(db.clone(), rail).await;
+        let user = app.user(if scam { "ana" } else { "luis" });
+        let (from, to) = user.account_and_payee().await;
+        let id = user.transfer(&from, &to, "100").await.assert_status(200).id();
+        assert_eq!((user.balance().await.as_str(), bank(&app).await), ("9900.00", (0, 10_000)));
+        let ops = operator(&app, "bea");
+        claim(&ops, &id).await.assert_status(200);
+        decide(&ops, &id, "refuse", scam).await.assert_status(200);
+        wait_for(&user, "failed").await;
+        assert_eq!((user.balance().await.as_str(), bank(&app).await), ("10000.00", (0, 0)));
+        assert_eq!(app.count("select count(*) from rail_order").await, 0);
+        assert_repeatable(&app).await;
+    }
+    let app = app(db, None).await;
+    assert_eq!(outcomes(&app).await, "authorised_scam operator bea,confirmed_fraud operator bea");
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn transfers_that_no_rail_carries_wait_too(db: PgPool) {
+    let app = app(db, None).await;
+    let (ana, luis, ops) = (app.user("ana"), app.user("luis"), operator(&app, "bea"));
+    let ((from, _), (own, own_number), (_, number)) =
+        (ana.issued_account().await, ana.issued_account().await, luis.issued_account().await);
+    for (payee, decision, left) in [(number.as_str(), "release", "10100.00"), (&number, "refuse", "10100.00")] {
+        let to = ana.save_payee("Luis", payee).await;
+        let before = luis.balance().await;
+        let id = ana.transfer(&from, &to, "100").await.assert_status(200).id();
+        assert_eq!((luis.balance().await, bank(&app).await), (before, (0, 10_000)));
+        claim(&ops, &id).await.assert_status(200);
+        decide(&ops, &id, decision, false).await.assert_status(200);
+        assert_eq!((luis.balance().await.as_str(), bank(&app).await), (left, (0, 0)));
+    }
+    // To another account of one's own, and to another bank.
+    let to = ana.save_payee("Ahorro", &own_number).await;
+    let ids = [ana.transfer(&from, &to, "10").await.id(), {
+        let to = ana.save_payee("Eva", crate::harness::PAYEE_CLABE).await;
+        ana.transfer(&from, &to, "10").await.id()
+    }];
+    assert_repeatable(&app).await;
+    for id in &ids {
+        claim(&ops, id).await.assert_status(200);
+        decide(&ops, id, "release", false).await.assert_status(200);
+    }
+    let balance = ana.get(&format!("/api/ledger/accounts/{own}/balance")).await.json();
+    assert_eq!((&balance["balance"], bank(&app).await), (&json!(10_010.0), (1_000, 0)));
+    assert_repeatable(&app).await;
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_decision_that_was_interrupted_is_repeated(db: PgPool) {
+    let app = app(db, Some(PROMPT)).await;
+    let (ana, ops) = (app.user("ana"), operator(&app, "bea"));
+    let (from, to) = ana.account_and_payee().await;
+    let id = ana.transfer(&from, &to, "100").await.assert_status(200).id();
+    claim(&ops, &id).await.assert_status(200);
+    // The ledger enters the decision, and its outcome cannot be recorded.
+    app.write("alter table outcome rename to lost").await;
+    decide(&ops, &id, "release", false).await.assert_problem(500, "internal-error", None);
+    app.write("alter table lost rename to outcome").await;
+    assert_eq!(reviews(&ops).await[0]["decision"], "release");
+    assert_eq!(app.count("select count(*) from rail_order").await, 0);
+    assert_repeatable(&app).await;
+    decide(&ops, &id, "refuse", false).await.assert_problem(409, ENDED, None);
+    decide(&ops, &id, "release", false).await.assert_status(200);
+    wait_for(&ana, "completed").await;
+    assert_eq!(outcomes(&app).await, "false_alarm operator bea");
+    assert_repeatable(&app).await;
+}
