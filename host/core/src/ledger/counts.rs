@@ -32,7 +32,7 @@ impl Metrics {
             Ok(Outcome::Sent { transfer: sent, .. }) => transfer(sent.status.as_str(), ""),
             Ok(Outcome::Rejected { violations, .. }) => refused(code(violations)),
             Ok(Outcome::StatusChanged(Status::Completed)) => transfer("settled", ""),
-            Ok(Outcome::StatusChanged(_)) => transfer("failed", ""),
+            Ok(Outcome::StatusChanged(Status::Failed)) => transfer("failed", ""),
             Ok(Outcome::Returned) => transfer("returned", ""),
             Ok(Outcome::Received { is_new: true, .. }) => transfer("received", ""),
             Ok(Outcome::Refused(refusal)) => match refusal {
@@ -54,6 +54,8 @@ impl Metrics {
                 | Outcome::IdTaken
                 | Outcome::HoldNotDue
                 | Outcome::Frozen { .. }
+                // Released to its rail.
+                | Outcome::StatusChanged(Status::Pending)
                 | Outcome::StatusUnchanged(_)
                 | Outcome::Received { .. }
                 | Outcome::TransferNotFound,
