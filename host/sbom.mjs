@@ -1,8 +1,9 @@
 // Writes the bills of materials of a release as CycloneDX 1.6: caudal.cdx.json for the binary, scorers.cdx.json for the npm
 // package in components/js. And about each component in target/components: unsigned in-toto statements with its bill of
-// materials and with its provenance, for a registry.
+// materials and with its provenance, for a registry. With a binary, also its provenance, caudal.slsa.intoto.json, and NOTICES:
+// the licences of everything that it contains, for packages.
 //
-//   node host/sbom.mjs FOLDER
+//   node host/sbom.mjs FOLDER [BINARY]
 //
 // Crates with the scope `required` are in the product; those that only take part in building it are `excluded`. The same
 // sources and compiler give the same bytes: there is no date, and the serial number is a digest of the content.
@@ -10,7 +11,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
@@ -175,45 +176,84 @@ function scorers(folder) {
 /** The crate of a component: `risk-1` is built from the same one as `risk`. */
 const crateOf = (file) => `caudal-${file.replace(/-\d+$/, "")}`;
 
+/** An in-toto statement about a file. */
+function about(name, path, predicateType, predicate) {
+  const sha256 = createHash("sha256").update(readFileSync(path)).digest("hex");
+  return { _type: "https://in-toto.io/Statement/v1", subject: [{ name, digest: { sha256 } }], predicateType, predicate };
+}
+
+/** How a file is said to have been made, by whoever runs this. */
+function provenance(name, path, builder, externalParameters) {
+  const uncommitted = run("git", "status", "--porcelain", "--untracked-files=no").trim() !== "";
+  return about(name, path, "https://slsa.dev/provenance/v1", {
+    buildDefinition: {
+      buildType: `${builder}:1`,
+      externalParameters,
+      internalParameters: { rustc: /^release: (.+)$/m.exec(run("rustc", "-vV"))[1], uncommitted },
+      resolvedDependencies: [
+        { uri: "git+urn:caudal", digest: { gitCommit: run("git", "rev-parse", "HEAD").trim() } },
+      ],
+    },
+    runDetails: { builder: { id: builder } },
+  });
+}
+
 function components(folder) {
   const built = join(ROOT, "target/components");
   const files = existsSync(built) ? readdirSync(built).filter((it) => it.endsWith(".wasm")) : [];
-  const uncommitted = run("git", "status", "--porcelain", "--untracked-files=no").trim() !== "";
-  const commit = run("git", "rev-parse", "HEAD").trim();
   for (const file of files) {
     const name = file.replace(/\.wasm$/, "");
-    const sha256 = createHash("sha256")
-      .update(readFileSync(join(built, file)))
-      .digest("hex");
-    const about = (predicateType, predicate) => ({
-      _type: "https://in-toto.io/Statement/v1",
-      subject: [{ name: file, digest: { sha256 } }],
-      predicateType,
-      predicate,
-    });
     const found = crates([[crateOf(name), GUEST_TARGET]]);
     const product = metadata.packages.find((it) => it.name === crateOf(name));
     const described = { ...crate(nameOf(product)), type: "application", scope: undefined };
-    write(folder, `${name}.cdx.intoto.json`, about("https://cyclonedx.org/bom", bill(described, found, [])));
-    const provenance = {
-      buildDefinition: {
-        buildType: "urn:caudal:components/build.sh:1",
-        externalParameters: { component: name },
-        internalParameters: { rustc: /^release: (.+)$/m.exec(run("rustc", "-vV"))[1], uncommitted },
-        resolvedDependencies: [{ uri: "git+urn:caudal", digest: { gitCommit: commit } }],
-      },
-      runDetails: { builder: { id: "urn:caudal:components/build.sh" } },
-    };
-    write(folder, `${name}.slsa.intoto.json`, about("https://slsa.dev/provenance/v1", provenance));
+    const path = join(built, file);
+    const listed = about(file, path, "https://cyclonedx.org/bom", bill(described, found, []));
+    write(folder, `${name}.cdx.intoto.json`, listed);
+    const made = provenance(file, path, "urn:caudal:components/build.sh", { component: name });
+    write(folder, `${name}.slsa.intoto.json`, made);
   }
 }
 
-const folder = process.argv[2];
+const LICENCE_FILE = /^(licen[cs]e|copying|copyright|notice|unlicense)/i;
+
+/** What is vendored comes with its licence beside it. */
+function licenceFiles(name, crate) {
+  if (!crate) return [join(ROOT, "host/web/vendored", `${name}.LICENSE.txt`)].filter(existsSync);
+  const folder = dirname(crate.manifest_path);
+  const files = readdirSync(folder, { withFileTypes: true }).filter((it) => it.isFile() && LICENCE_FILE.test(it.name));
+  return files.map((it) => join(folder, it.name)).sort();
+}
+
+/** Each text once, below the names of all whose text it is. Where an author publishes none, there is only the expression. */
+function notices(folder) {
+  const index = [];
+  const owners = new Map();
+  for (const { name, version, licenses, scope } of JSON.parse(readFileSync(join(folder, "caudal.cdx.json"), "utf8")).components) {
+    const crate = packages.get(`${name}@${version}`);
+    // The authors' own texts are in LICENSE-MIT and LICENSE-APACHE.
+    if (scope !== "required" || crate?.source === null) continue;
+    index.push(`${name} ${version}: ${licenses.map((it) => it.expression ?? it.license.id ?? it.license.name)}`);
+    for (const path of licenceFiles(name === "uplot" ? "uPlot" : name, crate)) {
+      const text = readFileSync(path, "utf8").replaceAll("\r", "").trim();
+      owners.set(text, [...(owners.get(text) ?? []), `${name} ${version}`]);
+    }
+  }
+  const texts = [...owners].map(([text, names]) => `${"=".repeat(80)}\n${names.join(", ")}\n\n${text}\n`);
+  writeFileSync(join(folder, "NOTICES"), `${index.join("\n")}\n\n${texts.join("\n")}`);
+  console.log(join(folder, "NOTICES"));
+}
+
+const [folder, program] = process.argv.slice(2);
 if (!folder) {
-  console.error("usage: node host/sbom.mjs FOLDER");
+  console.error("usage: node host/sbom.mjs FOLDER [BINARY]");
   process.exit(2);
 }
 mkdirSync(folder, { recursive: true });
 binary(folder);
 scorers(folder);
 components(folder);
+if (program) {
+  const made = provenance("caudal", program, "urn:caudal:make-dist", { profile: "dist" });
+  write(folder, "caudal.slsa.intoto.json", made);
+  notices(folder);
+}
