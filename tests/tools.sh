@@ -7,6 +7,7 @@
 #   tests/tools.sh wrk        the load generator of the benchmarks
 #   tests/tools.sh nats       the server of NATS
 #   tests/tools.sh python     Python, with what its environments need
+#   tests/tools.sh debian     what builds Debian packages, checks them and installs them
 #
 # As root on Debian it installs everything; elsewhere it prints the command to run.
 set -euo pipefail
@@ -50,12 +51,23 @@ install_browser() {
     install_packages
 }
 
+install_debian() {
+    local missing=() tool
+    # Names of programs that differ from their packages'.
+    local -rA package=([dh]=debhelper [dpkg-buildpackage]=dpkg-dev [systemd-analyze]=systemd [ip]=iproute2)
+    for tool in dh dpkg-buildpackage lintian mmdebstrap umoci systemd-analyze ip; do
+        command -v "$tool" >/dev/null || missing+=("${package[$tool]:-$tool}")
+    done
+    install "${missing[@]}"
+}
+
 case ${1:-} in
     node) install_node ;;
     packages) install_packages ;;
     browser) install_browser ;;
     wrk) install wrk ;;
     python) python3 -c 'import ensurepip, venv' 2>/dev/null || install python3 python3-venv ;;
+    debian) install_debian ;;
     nats) command -v nats-server >/dev/null || install nats-server ;;
-    *) die "say 'node', 'packages', 'browser', 'wrk', 'nats' or 'python'." ;;
+    *) die "say 'node', 'packages', 'browser', 'wrk', 'nats', 'python' or 'debian'." ;;
 esac

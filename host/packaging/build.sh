@@ -41,12 +41,10 @@ stage() {
     local id
     id=$(readelf --notes "$staged/caudal" | sed -n 's/.*Build ID: //p')
     mkdir -p "$staged/usr/lib/debug/.build-id/${id:0:2}"
-    cp "$target/dist/caudal.debug" "$staged/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
+    install -m 644 "$target/dist/caudal.debug" "$staged/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
 
-    # The licence's lines, as the format of this file wants them.
-    sed -e '1,/^Copyright/d' -e '/./!s/^/./' -e 's/^/ /' "$root/LICENSE-MIT" | sed 1d >"$staged/mit"
-    sed -i -e "/^@MIT@/{r $staged/mit" -e 'd}' "$staged/debian/copyright"
-    rm "$staged/mit"
+    # An empty line is a dot in this file's format.
+    sed -e '1,/^Copyright/d' -e '/./!s/^/./' -e 's/^/ /' "$root/LICENSE-MIT" | sed 1d >>"$staged/debian/copyright"
     printf 'caudal (%s) unstable; urgency=medium\n\n  * Release %s, from revision %s.\n\n -- The Caudal authors <caudal@example.org>  %s\n' \
         "$version" "$version" "$revision" "$(date --utc --rfc-email --date "$created")" >"$staged/debian/changelog"
 }
@@ -69,7 +67,7 @@ tarball() {
 		systemd-sysusers && systemd-tmpfiles --create && systemctl daemon-reload
 		and go on with "Install a package" in usr/share/doc/caudal/OPERATING.md.gz. The sandbox needs Postgres: caudal serve --sandbox
 	END
-    archive "$scratch/tarball" | gzip -9n >"$out/$name.tar.gz"
+    archive "$scratch/tarball" | gzip -n >"$out/$name.tar.gz"
 }
 
 # --- The image ------------------------------------------------------------------------------------
@@ -88,7 +86,7 @@ image_root() {
         package=$(dpkg-query --search "*${library#/usr}" | head -n 1 | cut -d: -f1)
         files+=("$library" "/usr/share/doc/$package/copyright")
     done
-    (cd / && cp --parents --dereference "${files[@]}" "$image")
+    (cd / && printf '%s\n' "${files[@]}" | sort -u | xargs cp --parents --dereference --target-directory "$image")
     mkdir -p "$image/usr/share/doc"
     cp -r "$installed/usr/share/doc/caudal" "$image/usr/share/doc"
     cp -r "$installed/usr/share/caudal" "$image/usr/share"
@@ -111,7 +109,7 @@ image() {
     tar --append --file "$scratch/layer" --directory "$image" --mtime="@$SOURCE_DATE_EPOCH" --owner=$IMAGE_USER --group=$IMAGE_USER \
         --numeric-owner --format=gnu ./var/lib/caudal/host
     contents=$(sha256sum "$scratch/layer" | cut -d' ' -f1)
-    gzip -9n <"$scratch/layer" >"$scratch/layer.gz"
+    gzip -n <"$scratch/layer" >"$scratch/layer.gz"
     layer=$(blob "$scratch/layer.gz" layer.v1.tar+gzip)
     cat >"$scratch/config" <<-END
 		{"created":"$created","architecture":"$architecture","os":"linux","config":{"User":"$IMAGE_USER:$IMAGE_USER",
@@ -169,5 +167,7 @@ tarball
 image
 npm_package
 wheel
+# Flit keeps its file to itself.
+chmod 644 "$out"/*.whl
 (cd "$out" && find . -maxdepth 1 -type f ! -name SHA256SUMS -printf '%P\0' | sort -z | xargs -0 sha256sum >SHA256SUMS)
 (cd "$out" && ls -l --no-group --block-size=K)

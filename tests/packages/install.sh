@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# From an empty Debian to a verified transfer, with the commands of OPERATING.md and README.md word for word: with the Debian
+# package, and with the image's files beside Debian's Postgres. Prints the seconds that each takes.
+#
+#   tests/packages/install.sh FOLDER    what `make packages` has built
+#
+# Exits with 3, and the reason on standard error, where that cannot be tried.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+# The issue's bound, from the command that installs to the verified transfer.
+readonly root SECONDS_MAX=300 START_SECONDS_MAX=60
+
+unchecked() { printf 'install: %s\n' "$*" >&2; exit 3; }
+die() { printf 'install: %s\n' "$*" >&2; exit 1; }
+
+# FILE HEADING N: the shell commands of the Nth block below a heading.
+block() {
+    awk -v heading="$2" -v n="$3" '
+        /^#+ / { below = ($0 ~ "^#+ " heading "$") }
+        below && /^```sh/ { inside = ++count == n; next }
+        /^```$/ { inside = 0 }
+        inside' "$root/$1"
+}
+
+# LOG FOLDER [COMMANDS]: waits for the sandbox, and sends the first transfer from that folder, with the token that was printed.
+transfer() {
+    local waited=0 token
+    until token=$(grep -o 'export TOKEN=.*' "$1"); do
+        ((++waited < START_SECONDS_MAX * 10)) || die "the sandbox does not start: $(tail -n 5 "$1")"
+        sleep 0.1
+    done
+    "${within[@]}" "cd $2; $token; ${3-} $(block README.md 'The first transfer' 1)" >"$scratch/answers" || die "a command of README.md fails: $(cat "$scratch/answers")"
+    cat "$scratch/answers"
+    grep -q '"balance":8499.5' "$scratch/answers" || die "the transfer is not booked"
+}
+
+# NAME STARTED HOST LOG
+finish() {
+    local took=$(($(date +%s) - $2))
+    echo "$1: $took s from the first command to a verified transfer"
+    ((took <= SECONDS_MAX)) || die "that is more than $SECONDS_MAX s"
+    kill "$3"
+    wait "$3" || die "the sandbox does not stop: $(tail -n 5 "$4")"
+}
+
+install_package() {
+    local started
+    mmdebstrap --quiet --variant=minbase "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$debian" \
+        $(grep -ls debian-archive-keyring /etc/apt/sources.list.d/*) || unchecked "mmdebstrap fails: see above"
+    mount -t proc proc "$debian/proc"
+    cp /etc/resolv.conf /etc/hosts "$debian/etc"
+    echo 'APT::Get::Assume-Yes "true";' >"$debian/etc/apt/apt.conf.d/99assume-yes"
+    find "$packages" -maxdepth 1 -type f -exec cp --target-directory "$debian/root" {} +
+    started=$(date +%s)
+    "${within[@]}" "cd /root; $(block host/OPERATING.md 'Install a package' 1)" >"$scratch/log" 2>&1 ||
+        die "the package is not installed: $(tail -n 5 "$scratch/log")"
+    "${within[@]}" '! command -v cc gcc rustc cargo' || die "a compiler was installed"
+    # From here on ports are the drill's own.
+    unshare --net "$0" "$packages" "$scratch" "$started"
+}
+
+use_package() {
+    "${within[@]}" "cd /root; exec $(block host/OPERATING.md 'Install a package' 2)" >"$scratch/log" 2>&1 &
+    transfer "$scratch/log" /root
+    finish "the Debian package" "$1" $! "$scratch/log"
+}
+
+use_image() {
+    local started run layout=("$packages"/*-oci) bundle=$scratch/bundle url=postgres://caudal:sandbox@127.0.0.1/caudal
+    started=$(date +%s)
+    umoci unpack --image "${layout[0]}:$(sed -E 's/.*ref.name":"([^"]*).*/\1/' "${layout[0]}/index.json")" "$bundle" 2>/dev/null
+    # A runtime would do what the image says: user, environment, command.
+    mapfile -t run < <(node -p "const { user, env, args } = require('$bundle/config.json').process; [user.uid + ':' + user.gid, ...env, ...args].join('\n')")
+    [[ ${run[0]} =~ ^[1-9] ]] || die "the image runs as root"
+    mount -t proc proc "$bundle/rootfs/proc"
+    mount --bind "$debian/dev" "$bundle/rootfs/dev"
+    # The client is Debian's; it finds the data folder where README.md has it.
+    mkdir -p "$debian/root/image/.caudal"
+    mount --bind "$bundle/rootfs/var/lib/caudal/host" "$debian/root/image/.caudal"
+    "${within[@]}" "pg_ctlcluster \$(pg_lsclusters -h | cut -d' ' -f1) main start
+        runuser -u postgres -- psql -q -c \"create role caudal login password 'sandbox'\" -c 'create database caudal owner caudal'"
+    env -i "${run[@]:1:${#run[@]}-3}" DATABASE_URL=$url \
+        "$(command -v chroot)" --userspec="${run[0]}" "$bundle/rootfs" "${run[@]: -2}" --sandbox >"$scratch/log" 2>&1 &
+    transfer "$scratch/log" /root/image "export DATABASE_URL=$url;"
+    finish "the image" "$started" $! "$scratch/log"
+    "${within[@]}" "pg_ctlcluster \$(pg_lsclusters -h | cut -d' ' -f1) main stop"
+}
+
+packages=$(realpath "${1:?say which folder has the packages}") scratch=${2-}
+[[ -e $packages/SHA256SUMS ]] || unchecked "$packages has no packages: run 'make packages'"
+debian=$scratch/debian
+within=(chroot "$debian" env -i HOME=/root TERM=dumb PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C DEBIAN_FRONTEND=noninteractive)
+within+=(${http_proxy:+"http_proxy=$http_proxy"} bash -euo pipefail -c)
+readonly packages scratch debian within
+
+if [[ -z $scratch ]]; then
+    [[ $EUID -eq 0 ]] || unchecked "only root can enter another root"
+    "$root/tests/tools.sh" debian || unchecked "the tools for packages cannot be installed"
+    own=$(mktemp -d /tmp/caudal-install.XXXXXX)
+    trap 'rm -rf --one-file-system "$own"' EXIT
+    chmod 755 "$own"
+    # So that neither mounts nor processes are left.
+    unshare --mount --pid --fork --kill-child --mount-proc "$0" "$packages" "$own"
+elif [[ -z ${3-} ]]; then
+    install_package
+else
+    ip link set lo up
+    use_package "$3"
+    use_image
+fi
