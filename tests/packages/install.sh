@@ -81,9 +81,9 @@ use_image() {
     "${within[@]}" "pg_ctlcluster \$(pg_lsclusters -h | cut -d' ' -f1) main start
         runuser -u postgres -- psql -q -c \"create role caudal login password 'sandbox'\" -c 'create database caudal owner caudal'"
     env -i "${run[@]:1:${#run[@]}-3}" DATABASE_URL=$url \
-        "$(command -v chroot)" --userspec="${run[0]}" "$bundle/rootfs" "${run[@]: -2}" --sandbox >"$scratch/log" 2>&1 &
-    transfer "$scratch/log" /root/image "export DATABASE_URL=$url;"
-    finish "the image" "$started" $! "$scratch/log"
+        "$(command -v chroot)" --userspec="${run[0]}" "$bundle/rootfs" "${run[@]: -2}" --sandbox >"$scratch/image-log" 2>&1 &
+    transfer "$scratch/image-log" /root/image "export DATABASE_URL=$url;"
+    finish "the image" "$started" $! "$scratch/image-log"
     "${within[@]}" "pg_ctlcluster \$(pg_lsclusters -h | cut -d' ' -f1) main stop"
 }
 
