@@ -4,7 +4,7 @@
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 CAUDAL = $(CARGO_TARGET_DIR)/debug/caudal
 
-.PHONY: serve release dist sbom test drills contract fuzz soak bench ha ha-drill restore-drill check audit components package train prepare install
+.PHONY: serve release dist packages sbom test drills contract fuzz soak bench ha ha-drill restore-drill check audit components package train prepare install
 
 serve: components ## Serve the sandbox; prints addresses, a token and a curl command
 	cargo build --locked --package caudal
@@ -17,6 +17,11 @@ release: components ## The optimised binary, target/release/caudal, with its sym
 dist: components ## The binary for production, target/dist/caudal: optimised across crates, which takes longer
 	cargo build --locked --profile dist --package caudal
 	host/split-symbols.sh $(CARGO_TARGET_DIR)/dist/caudal
+
+packages: dist ## What is published, in target/packages: Debian packages, a tarball, an OCI image, the npm package, the Python wheel
+	tests/tools.sh debian
+	$(MAKE) package CAUDAL=$(CARGO_TARGET_DIR)/dist/caudal
+	host/packaging/build.sh $(CARGO_TARGET_DIR)/packages
 
 sbom: ## The bills of materials of the binary and of the npm package, in target/sbom
 	tests/tools.sh node

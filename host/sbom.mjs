@@ -179,7 +179,12 @@ const crateOf = (file) => `caudal-${file.replace(/-\d+$/, "")}`;
 /** An in-toto statement about a file. */
 function about(name, path, predicateType, predicate) {
   const sha256 = createHash("sha256").update(readFileSync(path)).digest("hex");
-  return { _type: "https://in-toto.io/Statement/v1", subject: [{ name, digest: { sha256 } }], predicateType, predicate };
+  return {
+    _type: "https://in-toto.io/Statement/v1",
+    subject: [{ name, digest: { sha256 } }],
+    predicateType,
+    predicate,
+  };
 }
 
 /** How a file is said to have been made, by whoever runs this. */
@@ -190,9 +195,7 @@ function provenance(name, path, builder, externalParameters) {
       buildType: `${builder}:1`,
       externalParameters,
       internalParameters: { rustc: /^release: (.+)$/m.exec(run("rustc", "-vV"))[1], uncommitted },
-      resolvedDependencies: [
-        { uri: "git+urn:caudal", digest: { gitCommit: run("git", "rev-parse", "HEAD").trim() } },
-      ],
+      resolvedDependencies: [{ uri: "git+urn:caudal", digest: { gitCommit: run("git", "rev-parse", "HEAD").trim() } }],
     },
     runDetails: { builder: { id: builder } },
   });
@@ -226,9 +229,10 @@ function licenceFiles(name, crate) {
 
 /** Each text once, below the names of all whose text it is. Where an author publishes none, there is only the expression. */
 function notices(folder) {
+  const { components: listed } = JSON.parse(readFileSync(join(folder, "caudal.cdx.json"), "utf8"));
   const index = [];
   const owners = new Map();
-  for (const { name, version, licenses, scope } of JSON.parse(readFileSync(join(folder, "caudal.cdx.json"), "utf8")).components) {
+  for (const { name, version, licenses, scope } of listed) {
     const crate = packages.get(`${name}@${version}`);
     // The authors' own texts are in LICENSE-MIT and LICENSE-APACHE.
     if (scope !== "required" || crate?.source === null) continue;

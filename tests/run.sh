@@ -75,6 +75,14 @@ supply() {
     return "$status"
 }
 
+# What `make packages` has built, if it has.
+packages() {
+    local built=${CARGO_TARGET_DIR:-target}/packages
+    [[ -e $built/SHA256SUMS ]] || { echo "run 'make packages' first" >&2 && return 3; }
+    tests/tools.sh debian || return 3
+    node --test --test-reporter=spec tests/packages/built.test.mjs && tests/packages/install.sh "$built"
+}
+
 elsewhere() {
     node tests/parity/prepare.mjs && node tests/parity/elsewhere.mjs
 }
@@ -105,7 +113,7 @@ steps_test() {
     counted supply
     single "exported models score as in Python" tests/python/run.sh "$CAUDAL"
     single "the contract holds" tests/contract/schemathesis.sh "$CAUDAL" 200
-    for name in tests/{parity,edge,web,oidc}/*.test.mjs; do [[ $name == */browser.* ]] || files "$name"; done
+    for name in tests/{parity,edge,web,oidc}/*.test.mjs tests/packages/static.test.mjs; do [[ $name == */browser.* ]] || files "$name"; done
     # Alone, because the gate limits the time that a component takes.
     wait
     counted "${tests[@]}" --test wasm
@@ -121,6 +129,7 @@ steps_drills() {
     counted "${tests[@]}" --test simulation -- --seeds 20000
     counted "${tests[@]}" --lib -- --nocapture --ignored simulated_steps
     single "the package runs under Deno, Bun and wrangler" elsewhere
+    single "packages have what they should, and install" packages
     FUZZ_SECONDS=60 counted "${tests[@]}" --test fuzz
     single "the contract holds" tests/contract/schemathesis.sh "$CAUDAL" 1000
 }

@@ -94,7 +94,12 @@ test("the image has the binary, its libraries and a user without rights", () => 
     found.filter((it) => !libraries.includes(it)),
     ["etc/group", "etc/nsswitch.conf", "etc/passwd", "etc/ssl/certs/ca-certificates.crt", "usr/bin/caudal"],
   );
-  assert.deepEqual(libraries.map((it) => /([a-z_-]+?)[-.\d]*\.so/.exec(it)[1]).sort(), ["ld-linux-x", "libc", "libgcc_s", "libm"]);
+  assert.deepEqual(libraries.map((it) => /([a-z_-]+?)[-.\d]*\.so/.exec(it)[1]).sort(), [
+    "ld-linux-x",
+    "libc",
+    "libgcc_s",
+    "libm",
+  ]);
 });
 
 test("lintian finds neither errors nor warnings", () => {
