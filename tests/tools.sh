@@ -13,7 +13,7 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-readonly root NODE_MIN=18
+readonly root NODE_MIN=18 DEBIAN_TOOLS=(debhelper iproute2 lintian mmdebstrap umoci)
 
 die() { printf 'tests: %s\n' "$*" >&2; exit 1; }
 
@@ -51,23 +51,13 @@ install_browser() {
     install_packages
 }
 
-install_debian() {
-    local missing=() tool
-    # Names of programs that differ from their packages'.
-    local -rA package=([dh]=debhelper [dpkg-buildpackage]=dpkg-dev [systemd-analyze]=systemd [ip]=iproute2)
-    for tool in dh dpkg-buildpackage lintian mmdebstrap umoci systemd-analyze ip; do
-        command -v "$tool" >/dev/null || missing+=("${package[$tool]:-$tool}")
-    done
-    install "${missing[@]}"
-}
-
 case ${1:-} in
     node) install_node ;;
     packages) install_packages ;;
     browser) install_browser ;;
     wrk) install wrk ;;
     python) python3 -c 'import ensurepip, venv' 2>/dev/null || install python3 python3-venv ;;
-    debian) install_debian ;;
+    debian) dpkg --status "${DEBIAN_TOOLS[@]}" >/dev/null 2>&1 || install "${DEBIAN_TOOLS[@]}" ;;
     nats) command -v nats-server >/dev/null || install nats-server ;;
     *) die "say 'node', 'packages', 'browser', 'wrk', 'nats', 'python' or 'debian'." ;;
 esac

@@ -8,10 +8,9 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
 out=$(realpath --canonicalize-missing "$1")
-readonly root target out
+# The image's user is nobody's on a usual machine.
+readonly root target out IMAGE_USER=10001
 umask 022
-# Nobody's on a usual machine.
-readonly IMAGE_USER=10001
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$root/Cargo.toml")
 revision=$(git -C "$root" rev-parse HEAD)
 SOURCE_DATE_EPOCH=$(git -C "$root" log -1 --format=%ct)
@@ -21,10 +20,8 @@ readonly version revision created
 
 die() { printf 'packages: %s\n' "$*" >&2; exit 1; }
 
-# FOLDER [OPTION...]: a tar of the folder, the same bytes each time.
-archive() { tar --create --directory "$1" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --format=gnu "${@:2}" .; }
-
-# --- What goes into the packages ------------------------------------------------------------------
+# FOLDER OWNER [OPTION...]: a tar of the folder, the same bytes each time.
+archive() { tar --directory "$1" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner="$2" --group="$2" --numeric-owner --format=gnu "${@:3}"; }
 
 # In `staged`: the input of host/packaging/debian.
 stage() {
@@ -43,51 +40,38 @@ stage() {
     mkdir -p "$staged/usr/lib/debug/.build-id/${id:0:2}"
     install -m 644 "$target/dist/caudal.debug" "$staged/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
 
-    # An empty line is a dot in this file's format.
-    sed -e '1,/^Copyright/d' -e '/./!s/^/./' -e 's/^/ /' "$root/LICENSE-MIT" | sed 1d >>"$staged/debian/copyright"
+    printf 'Either of Apache-2.0, in /usr/share/common-licenses/Apache-2.0, or\n\n' | cat - "$root/LICENSE-MIT" >"$staged/debian/copyright"
     printf 'caudal (%s) unstable; urgency=medium\n\n  * Release %s, from revision %s.\n\n -- The Caudal authors <caudal@example.org>  %s\n' \
         "$version" "$version" "$revision" "$(date --utc --rfc-email --date "$created")" >"$staged/debian/changelog"
-}
-
-debian() {
-    (cd "$staged" && dpkg-buildpackage --build=binary --no-sign --no-check-builddeps) >"$scratch/log" 2>&1 ||
-        die "dpkg-buildpackage failed: $(cat "$scratch/log")"
-    cp "$scratch"/*.deb "$out"
 }
 
 # The files of the Debian package, for a machine without its package manager.
 tarball() {
     local name=caudal-$version-linux-$architecture
-    mkdir "$scratch/tarball"
-    cp -r "$installed" "$scratch/tarball/$name"
-    rm -r "$scratch/tarball/$name/DEBIAN"
-    cp "$root"/LICENSE-* "$scratch/tarball/$name"
-    cat >"$scratch/tarball/$name/README" <<-END
-		Caudal $version: as root, copy etc and usr onto a machine with glibc and systemd, then run
+    local folder=$scratch/tarball/$name
+    mkdir -p "$folder"
+    cp -r "$installed"/{etc,lib,usr} "$root"/LICENSE-* "$folder"
+    cat >"$folder/README" <<-END
+		Caudal $version: as root, copy etc, lib and usr onto a machine with glibc and systemd, then run
 		systemd-sysusers && systemd-tmpfiles --create && systemctl daemon-reload
 		and go on with "Install a package" in usr/share/doc/caudal/OPERATING.md.gz. The sandbox needs Postgres: caudal serve --sandbox
 	END
-    archive "$scratch/tarball" | gzip -n >"$out/$name.tar.gz"
+    archive "$scratch/tarball" 0 --create . | gzip -n >"$out/$name.tar.gz"
 }
-
-# --- The image ------------------------------------------------------------------------------------
 
 # The binary, what it is linked to, the machine's certificate authorities, and the licences of all.
 image_root() {
     local library package files=(/etc/ssl/certs/ca-certificates.crt /usr/share/doc/ca-certificates/copyright)
-    mkdir -p "$image"/{etc,proc,dev,sys,tmp,usr/bin,var/lib/caudal/host}
+    mkdir -p "$image"/{etc,proc,dev,sys,tmp,usr/{bin,share/doc},var/lib/caudal/host}
     chmod 1777 "$image/tmp"
     chmod 700 "$image/var/lib/caudal/host"
     cp "$installed/usr/bin/caudal" "$image/usr/bin"
-    printf 'root:x:0:0:root:/:/sbin/nologin\ncaudal:x:%d:%d:Caudal:/var/lib/caudal:/sbin/nologin\n' $IMAGE_USER $IMAGE_USER >"$image/etc/passwd"
-    printf 'root:x:0:\ncaudal:x:%d:\n' $IMAGE_USER >"$image/etc/group"
     printf 'hosts: files dns\n' >"$image/etc/nsswitch.conf"
     for library in $(ldd "$image/usr/bin/caudal" | grep -o '/[^ ]*'); do
         package=$(dpkg-query --search "*${library#/usr}" | head -n 1 | cut -d: -f1)
         files+=("$library" "/usr/share/doc/$package/copyright")
     done
     (cd / && printf '%s\n' "${files[@]}" | sort -u | xargs cp --parents --dereference --target-directory "$image")
-    mkdir -p "$image/usr/share/doc"
     cp -r "$installed/usr/share/doc/caudal" "$image/usr/share/doc"
     cp -r "$installed/usr/share/caudal" "$image/usr/share"
 }
@@ -104,10 +88,9 @@ image() {
     local image=$scratch/image layout=$out/caudal-$version-oci layer config manifest contents
     image_root
     mkdir -p "$layout/blobs/sha256"
-    archive "$image" --exclude=./var/lib/caudal/host >"$scratch/layer"
+    archive "$image" 0 --create --file "$scratch/layer" --exclude=./var/lib/caudal/host .
     # The only folder that the host writes to.
-    tar --append --file "$scratch/layer" --directory "$image" --mtime="@$SOURCE_DATE_EPOCH" --owner=$IMAGE_USER --group=$IMAGE_USER \
-        --numeric-owner --format=gnu ./var/lib/caudal/host
+    archive "$image" $IMAGE_USER --append --file "$scratch/layer" ./var/lib/caudal/host
     contents=$(sha256sum "$scratch/layer" | cut -d' ' -f1)
     gzip -n <"$scratch/layer" >"$scratch/layer.gz"
     layer=$(blob "$scratch/layer.gz" layer.v1.tar+gzip)
@@ -125,14 +108,7 @@ image() {
     manifest=$(blob "$scratch/manifest" manifest.v1+json)
     printf '{"imageLayoutVersion":"1.0.0"}\n' >"$layout/oci-layout"
     printf '{"schemaVersion":2,"manifests":[%s,"annotations":{"org.opencontainers.image.ref.name":"%s"}}]}\n' "${manifest%\}}" "$version" >"$layout/index.json"
-    archive "$layout" >"$layout.tar"
-}
-
-# --- Packages of other languages --------------------------------------------------------------------
-
-npm_package() {
-    # It was built by `make package`, which prepacking would repeat.
-    (cd "$root/components/js" && npm pack --silent --ignore-scripts --pack-destination "$out" >/dev/null)
+    archive "$layout" 0 --create . >"$layout.tar"
 }
 
 wheel() {
@@ -145,12 +121,7 @@ import sys, flit_core.buildapi
 flit_core.buildapi.build_wheel(sys.argv[1])' "$out")
 }
 
-# --- All of it ----------------------------------------------------------------------------------------
-
 [[ $("$target/dist/caudal" --version) = "caudal $version" ]] || die "$target/dist/caudal is not of release $version: run 'make dist'."
-for file in components/js/package.json components/python/pyproject.toml; do
-    grep -qE "^ *\"?version\"? ?[:=] \"$version\"" "$root/$file" || die "$file does not say version $version, as Cargo.toml does."
-done
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -162,12 +133,14 @@ installed=$staged/debian/caudal
 readonly scratch architecture staged installed
 
 stage
-debian
+(cd "$staged" && dpkg-buildpackage --build=binary --no-sign --no-check-builddeps) >"$scratch/log" 2>&1 ||
+    die "dpkg-buildpackage fails: $(cat "$scratch/log")"
+cp "$scratch"/*.deb "$out"
 tarball
 image
-npm_package
+# `make package` has built it, which prepacking would repeat.
+(cd "$root/components/js" && npm pack --silent --ignore-scripts --pack-destination "$out" >/dev/null)
 wheel
 # Flit keeps its file to itself.
 chmod 644 "$out"/*.whl
 (cd "$out" && find . -maxdepth 1 -type f ! -name SHA256SUMS -printf '%P\0' | sort -z | xargs -0 sha256sum >SHA256SUMS)
-(cd "$out" && ls -l --no-group --block-size=K)
