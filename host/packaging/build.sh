@@ -50,10 +50,12 @@ tarball() {
     local name=caudal-$version-linux-$architecture
     local folder=$scratch/tarball/$name
     mkdir -p "$folder"
-    cp -r "$installed"/{etc,lib,usr} "$root"/LICENSE-* "$folder"
+    cp -r "$installed"/{etc,usr} "$root"/LICENSE-* "$folder"
+    # `lib` is a link on most machines, onto which no folder can be copied.
+    cp -r "$installed/lib" "$folder/usr"
     cat >"$folder/README" <<-END
-		Caudal $version: as root, copy etc, lib and usr onto a machine with glibc and systemd, then run
-		systemd-sysusers && systemd-tmpfiles --create && systemctl daemon-reload
+		Caudal $version: as root, on a machine with glibc and systemd, run cp -r etc usr / &&
+		systemd-sysusers && systemd-tmpfiles --create caudal.conf && systemctl daemon-reload
 		and go on with "Install a package" in usr/share/doc/caudal/OPERATING.md.gz. The sandbox needs Postgres: caudal serve --sandbox
 	END
     archive "$scratch/tarball" 0 --create . | gzip -n >"$out/$name.tar.gz"

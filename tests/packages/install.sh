@@ -46,6 +46,7 @@ finish() {
 
 install_package() {
     local started
+    # shellcheck disable=SC2046
     mmdebstrap --quiet --variant=minbase "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$debian" \
         $(grep -ls debian-archive-keyring /etc/apt/sources.list.d/*) || unchecked "mmdebstrap fails: see above"
     mount -t proc proc "$debian/proc"
