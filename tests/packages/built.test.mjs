@@ -55,7 +55,10 @@ test("the Debian package has what a host needs, and the tarball the same", () =>
   ])
     assert.ok(found.includes(file), file);
   const archived = files(run("tar", "--list", "--file", only(/\.tar\.gz$/))).map((it) => it.replace(/^.*?\//, ""));
-  assert.deepEqual(archived.filter((it) => it.includes("/")).sort(), found.map((it) => it.replace(/^lib\//, "usr/lib/")).sort());
+  assert.deepEqual(
+    archived.filter((it) => it.includes("/")).sort(),
+    found.map((it) => it.replace(/^lib\//, "usr/lib/")).sort(),
+  );
   assert.deepEqual(archived.filter((it) => !it.includes("/")).sort(), ["LICENSE-APACHE", "LICENSE-MIT", "README"]);
 });
 
