@@ -467,6 +467,14 @@ export interface DecidedPayment {
   changed: boolean;
 }
 
+/** What became of a review. */
+export interface DecidedReview {
+  transactionId: string;
+  decision: "release" | "refuse";
+  /** As which it is recorded. */
+  outcome: "reported" | "confirmed_fraud" | "authorised_scam" | "false_alarm" | "help_accepted" | "withdrawn";
+}
+
 /** One way in which decisions differ. */
 export interface DecisionChange {
   was: string;
@@ -1247,6 +1255,38 @@ export interface Reversed {
   reversalId: string;
   /** False if it was reversed or returned before. */
   changed: boolean;
+}
+
+/** A transfer whose money is held until a person decides. */
+export interface Review {
+  transactionId: string;
+  /** The user who sent it. */
+  payer: string;
+  amount: number;
+  payee: string;
+  payeeBank: string;
+  payeeNumber: string;
+  createdAt: string;
+  ageSeconds: number;
+  /** Who looks at it; left out if nobody does. Others may claim it an hour later. */
+  claimedBy?: string;
+  claimedAt?: string;
+  /** Left out before it is decided. If it is there, the decision was not recorded as an outcome: repeat it. */
+  decision?: "release" | "refuse";
+}
+
+/** What a person decides on a transfer, and why. */
+export interface ReviewDecisionRequest {
+  decision: "release" | "refuse";
+  /** Kept for good. At most 500 characters. */
+  reason: string;
+  /** Of a refusal: whether the customer ordered it, deceived. Otherwise somebody else did. */
+  isScam?: boolean | null;
+}
+
+/** Transfers that wait for a person, the oldest first, at most 1,000. */
+export interface Reviews {
+  reviews: Array<Review>;
 }
 
 /** How risky a transfer is. */
