@@ -44,7 +44,8 @@ async fn shadows_of_rules_decide_nothing_and_are_compared(db: PgPool) {
     let seen = until(report, |it| it["observed"] == 4 && it["challengers"][0]["compared"] == 3).await;
     let shadow = &seen["challengers"][0];
     assert_eq!((&shadow["version"], &shadow["role"]), (&json!(hostile), &json!("shadow")));
-    assert_eq!((&shadow["classes"], &shadow["flips"]), (&json!(["accepted", "rejected"]), &json!([[2, 0], [1, 0]])));
+    assert_eq!(shadow["classes"], json!(["accepted", "rejected", "reviewed"]));
+    assert_eq!(shadow["flips"], json!([[2, 0, 0], [1, 0, 0], [0, 0, 0]]));
     assert_eq!((&shadow["failed"]["trapped"], &shadow["score_psi"]), (&json!(1), &Value::Null));
 }
 

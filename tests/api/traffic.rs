@@ -106,9 +106,9 @@ async fn transfer_rules_are_counted_by_verdict(db: PgPool) {
     refused(&app, ana.transfer(&from, &to, "20000"), 400, "insufficient-funds", Some("amount")).await;
     let seen = async || ops.get("/admin/models/transfer-rules/traffic").await.assert_status(200).json();
     let seen = until(seen, |it| sum(&it["versions"][0]["answered"]) == 3).await;
-    assert_eq!(seen["classes"], json!(["accepted", "rejected"]));
+    assert_eq!(seen["classes"], json!(["accepted", "rejected", "reviewed"]));
     let version = &seen["versions"][0];
     let classes: Vec<_> = version["classes"].as_array().unwrap().iter().map(sum).collect();
-    assert_eq!(classes, [2, 1]);
+    assert_eq!(classes, [2, 1, 0]);
     assert!(measured(&version["p99_us"]), "{version}");
 }

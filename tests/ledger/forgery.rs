@@ -37,7 +37,7 @@ async fn a_cleanly_truncated_tail_is_detected(db: PgPool) {
         assert!(sqlx::query(statement).execute(&mut *db).await.unwrap().rows_affected() > 0, "{statement}");
     }
     assert_eq!(complaints(&mut db, &key(), &BTreeMap::new()).await, Vec::<String>::new());
-    assert_eq!(complaints(&mut db, &key(), &recorded).await, ["batch 24 is missing"]);
+    assert_eq!(complaints(&mut db, &key(), &recorded).await, ["batch 25 is missing"]);
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

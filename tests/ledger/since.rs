@@ -44,7 +44,7 @@ fn order(number: u128, amount: i64) -> Order {
     }
 }
 
-/// Fills a ledger, notes its heads, and goes on: batches 25 to 31 in the first chain, batch 0 in a second, and a payee.
+/// Fills a ledger, notes its heads, and goes on: batches 26 to 32 in the first chain, batch 0 in a second, and a payee.
 async fn fill_further(db: &PgPool) -> Heads {
     fill(db).await;
     let heads = proof::heads(&mut db.acquire().await.unwrap()).await.unwrap();
@@ -52,7 +52,7 @@ async fn fill_further(db: &PgPool) -> Heads {
     let later = CONTEXT.now + Duration::HOUR;
     let mut writer = store.acquire(Uuid::from_u128(1), later).await.unwrap();
     let mut second = store.acquire(Uuid::from_u128(2), later).await.unwrap();
-    assert_eq!((writer.next_seq, second.next_seq), (25, 0));
+    assert_eq!((writer.next_seq, second.next_seq), (26, 0));
     let open = OpenAccount {
         account_id: LATER,
         owner: "eva".to_owned(),
@@ -104,7 +104,7 @@ async fn what_is_recent_is_sound_and_counted(db: PgPool) {
     let checked = recent.checked;
     assert_eq!((checked.batches, checked.transfers, checked.entries, checked.accounts), (8, 4, 10, 1));
     let records_before: i64 = heads.iter().filter(|(id, _)| is_of_records(**id)).map(|(_, head)| head.seq + 1).sum();
-    assert_eq!((checked.batches_before, checked.records_before), (25, records_before));
+    assert_eq!((checked.batches_before, checked.records_before), (26, records_before));
     assert_eq!(recent.records.records, 2, "the second chain was announced, and a credit");
     assert_eq!(recent.heads, proof::heads(&mut db).await.unwrap());
     // From a moment on, from the beginning on, and from the end on.
@@ -112,7 +112,7 @@ async fn what_is_recent_is_sound_and_counted(db: PgPool) {
     assert_eq!(at, heads);
     let none = heads_before(&mut db, CONTEXT.now).await.unwrap();
     assert_eq!(none, Heads::new());
-    for (beginning, batches) in [(none, 33), (proof::heads(&mut db).await.unwrap(), 0)] {
+    for (beginning, batches) in [(none, 34), (proof::heads(&mut db).await.unwrap(), 0)] {
         assert_eq!(recent_complaints(&mut db, &beginning).await, Vec::<String>::new());
         assert_eq!(prove_since(&mut db, &beginning).await.checked.batches, batches);
     }
@@ -120,52 +120,52 @@ async fn what_is_recent_is_sound_and_counted(db: PgPool) {
 
 /// Changes of what is recent, and what is said of them.
 const RECENT: [(&str, &str); 41] = [
-    ("update transfer set beneficiary_account_number = '9' where seq = 26", "batch 26: its transfer rows were altered"),
-    ("update transfer set amount = amount + 1 where seq = 26", "batch 26: its transfer rows were altered"),
-    ("delete from transfer where seq = 26 and kind = 'spei'", "batch 26: its transfer rows were altered"),
-    ("update transfer set seq = 3 where seq = 26", "batch 26: its transfer rows were altered"),
-    ("update transfer set status = 'failed' where seq = 26", "status is the last one recorded"),
-    ("update transfer set status = 'completed' where seq = 27", "status is the last one recorded"),
+    ("update transfer set beneficiary_account_number = '9' where seq = 27", "batch 27: its transfer rows were altered"),
+    ("update transfer set amount = amount + 1 where seq = 27", "batch 27: its transfer rows were altered"),
+    ("delete from transfer where seq = 27 and kind = 'spei'", "batch 27: its transfer rows were altered"),
+    ("update transfer set seq = 3 where seq = 27", "batch 27: its transfer rows were altered"),
+    ("update transfer set status = 'failed' where seq = 27", "status is the last one recorded"),
+    ("update transfer set status = 'completed' where seq = 28", "status is the last one recorded"),
     ("update transfer set status = 'pending' where transfer_id::text like '%c004'", "status is the last one recorded"),
-    ("update transfer_event set reason = '09' where seq = 28", "batch 28: its transfer_event rows were altered"),
-    ("delete from transfer_event where seq = 28", "batch 28: its transfer_event rows were altered"),
-    ("update transfer_event set status = 'failed' where seq = 28", "where its status says"),
+    ("update transfer_event set reason = '09' where seq = 29", "batch 29: its transfer_event rows were altered"),
+    ("delete from transfer_event where seq = 29", "batch 29: its transfer_event rows were altered"),
+    ("update transfer_event set status = 'failed' where seq = 29", "where its status says"),
     (
-        "update entry set delta = delta - 1, balance_after = balance_after - 1 where seq = 26 and delta < 0",
+        "update entry set delta = delta - 1, balance_after = balance_after - 1 where seq = 27 and delta < 0",
         "its entry rows",
     ),
     (
-        "update entry set balance_after = balance_after + 1 where seq = 26 and delta > 0",
+        "update entry set balance_after = balance_after + 1 where seq = 27 and delta > 0",
         "continues from the entry before",
     ),
     (
-        "update entry set created_at = created_at + interval '1 s' where seq = 26",
-        "batch 26: its entry rows were altered",
+        "update entry set created_at = created_at + interval '1 s' where seq = 27",
+        "batch 27: its entry rows were altered",
     ),
-    ("delete from entry where seq = 26 and delta < 0", "batch 26: its entry rows were altered"),
-    ("update entry set version = version + 1 where seq = 27 and delta < 0", "batch 27: its entry rows were altered"),
-    ("update idempotency set fingerprint = sha256('') where seq = 26", "batch 26: its idempotency rows were altered"),
-    ("update idempotency set rejection = '[{\"code\": \"a\", \"detail\": \"b\"}]' where seq = 29", "idempotency rows"),
-    ("delete from idempotency where seq = 29", "batch 29: its idempotency rows were altered"),
+    ("delete from entry where seq = 27 and delta < 0", "batch 27: its entry rows were altered"),
+    ("update entry set version = version + 1 where seq = 28 and delta < 0", "batch 28: its entry rows were altered"),
+    ("update idempotency set fingerprint = sha256('') where seq = 27", "batch 27: its idempotency rows were altered"),
+    ("update idempotency set rejection = '[{\"code\": \"a\", \"detail\": \"b\"}]' where seq = 30", "idempotency rows"),
+    ("delete from idempotency where seq = 30", "batch 30: its idempotency rows were altered"),
     (
         "insert into idempotency (owner, key, fingerprint, rejection, chain_id, seq, created_at)
-            select owner, 'forged', fingerprint, rejection, chain_id, seq, created_at from idempotency where seq = 29",
-        "batch 29: its idempotency rows were altered",
+            select owner, 'forged', fingerprint, rejection, chain_id, seq, created_at from idempotency where seq = 30",
+        "batch 30: its idempotency rows were altered",
     ),
-    ("update account set owner = 'ana' where seq = 25", "batch 25: its account rows were altered"),
-    ("delete from account where seq = 25", "batch 25: its account rows were altered"),
+    ("update account set owner = 'ana' where seq = 26", "batch 26: its account rows were altered"),
+    ("delete from account where seq = 26", "batch 26: its account rows were altered"),
     (
-        "update ledger_batch set batch_id = gen_random_uuid() where seq = 26",
-        "batch 26: its ledger_batch row was altered",
+        "update ledger_batch set batch_id = gen_random_uuid() where seq = 27",
+        "batch 27: its ledger_batch row was altered",
     ),
-    ("update ledger_batch set hash = sha256('') where seq = 29", "batch 29: its ledger_batch row was altered"),
-    ("update ledger_batch set prev_hash = sha256('') where seq = 25", "batch 25: it does not link"),
+    ("update ledger_batch set hash = sha256('') where seq = 30", "batch 30: its ledger_batch row was altered"),
+    ("update ledger_batch set prev_hash = sha256('') where seq = 26", "batch 26: it does not link"),
     (
-        "update ledger_batch set credits = credits + 1, debits = debits + 1 where seq = 26",
+        "update ledger_batch set credits = credits + 1, debits = debits + 1 where seq = 27",
         "ledger_batch row was altered",
     ),
-    ("update ledger_batch set entries_written = 9, entries_meant = 9 where seq = 26", "ledger_batch row was altered"),
-    ("delete from ledger_batch where seq = 27", "batch 28: the batch before it is missing"),
+    ("update ledger_batch set entries_written = 9, entries_meant = 9 where seq = 27", "ledger_batch row was altered"),
+    ("delete from ledger_batch where seq = 28", "batch 29: the batch before it is missing"),
     ("update account_balance set posted = posted + 1 where account_id::text like '%a100'", "add up to zero"),
     ("update account_balance set version = version + 1 where account_id::text like '%a100'", "that of its last entry"),
     ("update account_balance set sent = 0 where account_id::text like '%a000'", "total of a day"),
@@ -174,15 +174,15 @@ const RECENT: [(&str, &str); 41] = [
     ("update account_balance set floor = -9 where account_id::text like '%a100'", "the floor of its kind"),
     ("delete from rail_payment where transfer_id::text like '%c102'", "with a rail"),
     ("update chain_origin set created_at = now() where stripe = 1", "was altered"),
-    ("update hold set amount = amount + 1 where seq = 30", "batch 30: its hold rows were altered"),
-    ("delete from hold where seq = 30", "batch 30: its hold rows were altered"),
-    ("update account_event set reason = 'none' where seq = 31", "batch 31: its account_event rows were altered"),
+    ("update hold set amount = amount + 1 where seq = 31", "batch 31: its hold rows were altered"),
+    ("delete from hold where seq = 31", "batch 31: its hold rows were altered"),
+    ("update account_event set reason = 'none' where seq = 32", "batch 32: its account_event rows were altered"),
     ("update account_balance set held = 0 where account_id::text like '%a000'", "its open holds add up to"),
     ("update account_balance set frozen = false where account_id::text like '%a100'", "frozen exactly if"),
     (
         "insert into hold_end (hold_id, status, chain_id, seq, created_at)
-            select hold_id, 'voided', chain_id, seq, created_at from hold where seq = 30",
-        "batch 30: its hold_end rows were altered",
+            select hold_id, 'voided', chain_id, seq, created_at from hold where seq = 31",
+        "batch 31: its hold_end rows were altered",
     ),
 ];
 
