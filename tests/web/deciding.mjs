@@ -28,7 +28,7 @@ function* altered(part) {
   if (typeof part === "boolean") yield !part;
   else if (typeof part === "number") yield* [part + 1, -part - 1];
   else {
-    for (let at = 0; at < part.length; at += Math.ceil(part.length / 8)) {
+    for (let at = 0; at < part.length; at += 1) {
       yield part.slice(0, at) + (part[at] === "0" ? "1" : "0") + part.slice(at + 1);
     }
   }
@@ -79,7 +79,7 @@ export function deciding(stage) {
       set(part);
     }
     t.diagnostic(`${mutations} altered receipts`);
-    assert.ok(mutations > 300);
+    assert.ok(mutations > 900, `${mutations}`);
   });
 
   test("a receipt that the bank did not sign is told as such", async (t) => {
