@@ -185,8 +185,9 @@ async function decidedAgain({ kind, component, facts, withheld, answer }, glue) 
   const values = new Map(facts.map(({ name, value }) => [name, value]));
   const isRisk = kind === "risk";
   const again = hexOf(await (isRisk ? scored(bytes, values) : ruled(bytes, glue, values)));
-  // Of a risk, the score comes first; of rules, what the bank made of the answer.
-  return (isRisk ? answer.startsWith(again) : answer.endsWith(again)) ? "same" : "different";
+  // Of a risk, the score comes first. Of rules, what the bank made of the answer, with its length in the first byte.
+  const own = answer.slice(2 * (1 + Number.parseInt(answer.slice(0, 2), 16)));
+  return (isRisk ? answer.startsWith(again) : own === again) ? "same" : "different";
 }
 
 /** @param {TransactionReceipt} answer */

@@ -44,6 +44,7 @@ const WORDS = {
     risk: "El modelo de riesgo",
     "transfer-rules": "Las reglas del banco",
     same: "Este dispositivo volvió a hacer el cálculo con los mismos datos y la respuesta es idéntica.",
+    score: "Este dispositivo volvió a hacer el cálculo con los mismos datos y la calificación es idéntica.",
     different: "Este dispositivo volvió a hacer el cálculo y la respuesta es otra. Avísale al banco.",
     proven:
       "La decisión no ha cambiado desde que se guardó. Este dispositivo no puede repetir el cálculo porque incluye datos de otra persona o un modelo que el banco no publica.",
@@ -60,6 +61,7 @@ const WORDS = {
     risk: "The risk model",
     "transfer-rules": "The bank's rules",
     same: "This device repeated the calculation with the same facts, and the answer is identical.",
+    score: "This device repeated the calculation with the same facts, and the score is identical.",
     different: "This device repeated the calculation, and the answer is another one. Tell the bank.",
     proven:
       "The decision has not changed since it was recorded. This device cannot repeat the calculation, because it includes facts about somebody else or a model that the bank does not publish.",
@@ -101,7 +103,7 @@ export async function drawWhy(answer, language, { h, save }) {
     /** @type {number} */ at,
   ) => [
     h("h3", words[kind] ?? kind),
-    h("p", words[outcomes[at]]),
+    h("p", words[kind === "risk" && outcomes[at] === "same" ? "score" : outcomes[at]]),
     h(
       "details",
       h("summary", words.facts),
