@@ -138,7 +138,9 @@ impl Scene {
                 vec![refused(at(&theirs.payee), Some(json!({"name": "Luis"})))]
             }
             ("POST", "/api/ledger/payee-checks") => of_ana(json!({"name": "Eva", "accountNumber": PAYEE.1})),
-            ("GET", "/api/ledger/transactions/{id}") => vec![refused(at(&theirs.transfer), None)],
+            ("GET", "/api/ledger/transactions/{id}" | "/api/ledger/transactions/{id}/receipt") => {
+                vec![refused(at(&theirs.transfer), None)]
+            }
             ("POST", "/api/ledger/transactions/{id}/report") => {
                 vec![refused(at(&theirs.transfer), Some(json!({"freeze": true})))]
             }
