@@ -70,8 +70,8 @@ impl Bundled<'_> {
         let (body, exports) = self.body(&path)?;
         self.modules += 1;
         let variable = format!("${}", self.modules);
-        let exports = exports.join(", ");
-        write!(self.script, "const {variable} = (() => {{\n{body}return {{ {exports} }};\n}})();\n").ok();
+        let exports = exports.join(",");
+        write!(self.script, "const {variable} = (() => {{\n{body}return{{{exports}}};\n}})();\n").ok();
         self.variables.insert(path, Some(variable.clone()));
         Ok(variable)
     }
@@ -129,7 +129,8 @@ impl Bundled<'_> {
         Ok(if let Some(all) = names.strip_prefix("* as ") {
             format!("const {all} = {module};\n")
         } else if names.starts_with('{') {
-            format!("const {} = {module};\n", names.replace(" as ", ": "))
+            let names = names.replace(" as ", ":").replace(", ", ",").replace("{ ", "{").replace(" }", "}");
+            format!("const{names}={module};\n")
         } else {
             format!("const {{ default: {names} }} = {module};\n")
         })

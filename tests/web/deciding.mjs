@@ -1,4 +1,4 @@
-// "How was this transfer decided?": the page executes the rules again and checks what the bank signed.
+// "How was this decided?": the page executes the rules again and checks what the bank signed.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { OTHER, PAYEE } from "./bank.mjs";
 import { isSound } from "./looks.mjs";
 import { Person } from "./person.mjs";
 
-const ASK = "¿Cómo se decidió esta transferencia?";
+const ASK = "¿Cómo se decidió?";
 
 /** What the page may load for it, and the time from the click to the outcome on a phone's processor. */
 const BYTES_MAX = 120_000;

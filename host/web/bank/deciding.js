@@ -1,4 +1,4 @@
-// "How was this transfer decided?": on request its decisions are fetched and checked here.
+// "How was this decided?": on request its decisions are fetched and checked here.
 
 /** @import { Transfer } from "./types.js" */
 import { h, show } from "../shared/dom.js";
