@@ -2,8 +2,7 @@
 // of the page only sees whole centavos.
 
 /** @import { RiskAnswer, RiskRequest } from "../../../components/js/src/index.js" */
-/** @import { TransactionReceipt } from "../shared/answers.js" */
-/** @import { Account, AnalyticsEvent, Circumstances, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Remittance, Terms, Transfer, TransferPage } from "./types.js" */
+/** @import { Account, AnalyticsEvent, Circumstances, Consent, Device, Entry, EntryPage, Parties, Payee, PayeeCheck, Profile, Provider, Remittance, Terms, TransactionReceipt, Transfer, TransferPage } from "./types.js" */
 import { fromPesos, toJson } from "./money.js";
 import { call, change, get } from "./request.js";
 

@@ -1,7 +1,7 @@
 // Checks the decisions about a transfer: that its batch was sealed with them, and that their components answer the same
 // when they are asked again. `caudal receipt verify` does the same offline.
 
-/** @import { ReceiptDecision, TransactionReceipt } from "../shared/answers.js" */
+/** @import { ReceiptDecision, TransactionReceipt } from "./types.js" */
 
 /** @typedef {"same" | "different" | "proven"} Outcome That of a decision that is proven but cannot be made again here is "proven". */
 

@@ -16,7 +16,9 @@ export type {
   ConfirmationRequest,
   Occurrence,
   PayeeCheck,
+  ReceiptDecision,
   SignIn as Provider,
+  TransactionReceipt,
   TransferEvent,
 } from "../shared/answers.js";
 export type { Attempt, Return, Tokens } from "../shared/provider.js";

@@ -1,9 +1,8 @@
 // How a transfer was decided, checked in this browser. This is loaded when somebody asks, so it imports nothing that the
 // page has loaded already.
 
-/** @import { ReceiptDecision, TransactionReceipt } from "../shared/answers.js" */
 /** @import { h as H } from "../shared/dom.js" */
-/** @import { Language } from "./types.js" */
+/** @import { Language, ReceiptDecision, TransactionReceipt } from "./types.js" */
 /** @typedef {Record<"es" | "en", string>} Words */
 import { FACTS } from "./fact-words.js";
 import { check } from "./receipt-proof.js";
