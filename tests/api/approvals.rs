@@ -152,11 +152,10 @@ async fn what_is_altered_while_it_is_carried_out_is_not_put_on_record(db: PgPool
     let mut attacker = db.begin().await.unwrap();
     sqlx::raw_sql("lock table transfer in access exclusive mode").execute(&mut *attacker).await.unwrap();
     let forge = async {
-        while !sqlx::query_scalar::<_, bool>("select exists (select from pg_locks where not granted)")
-            .fetch_one(&mut *attacker)
-            .await
-            .unwrap()
-        {
+        // Other tests' databases are in the same server.
+        let waits = "select exists (select from pg_locks where not granted and relation = 'transfer'::regclass \
+                     and database = (select oid from pg_database where datname = current_database()))";
+        while !sqlx::query_scalar::<_, bool>(waits).fetch_one(&mut *attacker).await.unwrap() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         let forged = "update approval set action = jsonb_set(action::jsonb, '{accountId}', to_jsonb($1))::text, proposed_by = 'luis' where executed_at is null";

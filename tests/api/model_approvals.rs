@@ -87,6 +87,7 @@ async fn a_lower_minimum_release_takes_two(db: PgPool) {
     let report = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
     for (body, field) in [
         (json!({"fork_report": &report[2..]}), "fork_report"),
+        (json!({"fork_report": report.to_uppercase()}), "fork_report"),
         (json!({"champion": old}), "champion"),
         (json!({"canary": canary}), "canary.version"),
         (json!({"shadows": [old]}), "shadows"),

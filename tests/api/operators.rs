@@ -71,6 +71,8 @@ async fn client_credentials_are_no_second_person(db: PgPool) {
     let (eva, batch) = (operator(json!({"client_id": "ops"})), operator(json!({"sub": "batch", "client_id": "batch"})));
     let (path, limits) = ("/admin/users/luis/limits", json!({"perDay": 10, "reason": "case 4711"}));
     refused(&app, batch.put(path, limits.clone()), 403, "insufficient-scope", None).await;
+    let review = "/admin/reviews/01a1fcb3-e9cf-73f9-ab1b-77a2f661b45b/claim";
+    refused(&app, batch.post(review, json!({})), 403, "insufficient-scope", None).await;
     let rollout = json!({"canary": "risk-1", "reason": "x"});
     let started = batch.post("/admin/models/risk/rollouts", rollout);
     refused(&app, started, 403, "insufficient-scope", None).await;

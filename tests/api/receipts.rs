@@ -40,8 +40,8 @@ async fn a_transfer_and_what_captured_a_hold_have_one_and_nobody_elses(db: PgPoo
     let order = json!({"fromAccountId": from, "toBeneficiaryId": to, "amount": 20.0});
     let hold = ana.post("/api/ledger/holds", order).await.assert_status(201).id();
     let captured = ana.post(&format!("/api/ledger/holds/{hold}/capture"), json!({})).await.assert_status(200).id();
-    let of_hold = read(&receipt(&ana, &captured).await.assert_status(200).json());
-    assert_eq!((of_hold.id.to_string(), of_hold.proven().is_ok()), (hold, true));
+    let of_capture = read(&receipt(&ana, &captured).await.assert_status(200).json());
+    assert_eq!((of_capture.id.to_string(), of_capture.proven().is_ok()), (captured, true));
 
     receipt(&app.user("eva"), &sent).await.assert_problem(404, "not-found", None);
     // What is not as it was sealed has none.

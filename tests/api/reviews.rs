@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::contract_2::misbehaving;
+use crate::events::Listener;
 use crate::harness::{Answer, Client, Options, PAYEE_CLABE, TestApp, ledger_key, refused, registry};
 use crate::payments::{PROMPT, bank, wait_for};
 
@@ -226,4 +227,80 @@ async fn a_decision_that_was_interrupted_is_repeated(db: PgPool) {
     wait_for(&ana, "completed").await;
     assert_eq!(outcomes(&app).await, "false_alarm operator bea");
     assert_repeatable(&app).await;
+}
+
+/// What an operator decides, they decide on what was entered, and the ledger has entered it.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_somebody_altered_is_not_decided_on(db: PgPool) {
+    let app = app(db, Some(PROMPT)).await;
+    let (ana, luis, eva, ops) = (app.user("ana"), app.user("luis"), app.user("eva"), operator(&app, "bea"));
+    let ((from, _), (_, number), (hers, _)) =
+        (ana.issued_account().await, luis.issued_account().await, eva.issued_account().await);
+    let to = [ana.save_payee("Luis", &number).await, ana.save_payee("Banco", PAYEE_CLABE).await];
+    let mut events = Listener::new(&luis, "").await;
+    for (to, change, decision) in [
+        (&to[0], format!("credit_account_id = '{hers}'"), "refuse"),
+        (&to[0], "amount = 999".to_owned(), "release"),
+        (&to[1], "amount = 999".to_owned(), "refuse"),
+        (&to[1], format!("debit_account_id = '{hers}'"), "refuse"),
+    ] {
+        let id = ana.transfer(&from, to, "100").await.assert_status(200).id();
+        claim(&ops, &id).await.assert_status(200);
+        let at_first = format!("create table first as select * from transfer where transfer_id = '{id}'");
+        app.write(&at_first).await;
+        app.write(&format!("update transfer set {change} where transfer_id = '{id}'")).await;
+        for decision in ["release", "refuse"] {
+            refused(&app, decide(&ops, &id, decision, false), 409, "payment-altered", None).await;
+        }
+        app.write(
+            "update transfer t set credit_account_id = f.credit_account_id, amount = f.amount,
+             debit_account_id = f.debit_account_id from first f where t.transfer_id = f.transfer_id",
+        )
+        .await;
+        app.write("drop table first").await;
+        decide(&ops, &id, decision, false).await.assert_status(200);
+    }
+    // The payee learns of the money once it is there, and not of what was never theirs.
+    let (_, told) = events.next().await.unwrap();
+    assert_eq!((&told[0]["type"], &told[0]["status"]), (&json!("deposit"), &json!("completed")));
+
+    // A status that the ledger did not give is no decision, whichever batch is said to have it.
+    let id = ana.transfer(&from, &to[1], "100").await.assert_status(200).id();
+    claim(&ops, &id).await.assert_status(200);
+    for batch in ["e.chain_id, e.seq", "e.chain_id, e.seq - 1", "gen_random_uuid(), 0"] {
+        app.write(&format!(
+            "insert into transfer_event (transfer_id, ordinal, status, chain_id, seq, created_at)
+             select e.transfer_id, 1, 'pending', {batch}, e.created_at from transfer_event e
+             where e.transfer_id = '{id}' and e.ordinal = 0"
+        ))
+        .await;
+        refused(&app, decide(&ops, &id, "release", false), 409, "payment-altered", None).await;
+        app.write("delete from transfer_event where ordinal = 1 and status = 'pending'").await;
+    }
+    assert_eq!(app.count("select count(*) from rail_order").await, 0);
+    decide(&ops, &id, "release", false).await.assert_status(200);
+}
+
+/// A backup from before a release knows nothing of it; the rail does.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_the_rail_has_is_not_given_back(db: PgPool) {
+    let app = app(db, Some(PROMPT)).await;
+    let (ana, ops) = (app.user("ana"), operator(&app, "bea"));
+    let (from, to) = ana.account_and_payee().await;
+    let id = ana.transfer(&from, &to, "100").await.assert_status(200).id();
+    claim(&ops, &id).await.assert_status(200);
+    app.write("create table payments as select * from rail_payment").await;
+    app.write("create table reviews as select * from review").await;
+    decide(&ops, &id, "release", false).await.assert_status(200);
+    wait_for(&ana, "completed").await;
+    for restored in [
+        "delete from transfer_event where ordinal > 0",
+        "delete from rail_order",
+        "update transfer set status = 'pending' where kind = 'spei'",
+        "insert into rail_payment select * from payments",
+        "insert into review select * from reviews",
+    ] {
+        app.write(restored).await;
+    }
+    refused(&app, decide(&ops, &id, "refuse", false), 409, "payment-sent", None).await;
 }

@@ -239,7 +239,8 @@ async fn what_is_only_counted_delays_no_deployment(db: PgPool) {
     sqlx::query(lock).execute(&mut *locked).await.unwrap();
     let serving = version(&app.ai()).await;
     // The counts of that answer are due, and wait for the lock.
-    let waiting = "select count(*) from pg_locks where not granted";
+    let waiting = "select count(*) from pg_locks where not granted \
+                   and database = (select oid from pg_database where datname = current_database())";
     let start = Instant::now();
     while app.count(waiting).await == 0 {
         assert!(start.elapsed() < FOLLOWS_WITHIN * 2, "nothing waits for the lock");

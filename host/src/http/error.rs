@@ -125,7 +125,7 @@ problems! {
         format!("This requires a token with the scope {scope}."), of: Token;
     ClientRefused = FORBIDDEN, "insufficient-scope", "The token's client may not operate",
         "Use a token issued to a client that --operator-client names or, without that setting, to any but the bank page's.", of: Token;
-    NoPerson = FORBIDDEN, "insufficient-scope", "This takes two people",
+    NoPerson = FORBIDDEN, "insufficient-scope", "This takes a person",
         "This token identifies a program, not a person: use one obtained by signing in.", of: Token;
     /// They proposed it.
     SamePerson = FORBIDDEN, "second-person-required", "Another person has to approve it",
@@ -203,6 +203,12 @@ problems! {
     ReviewNotClaimed = CONFLICT, "review-not-claimed", "The review is not yours",
         "Claim it first. What another operator claimed can be claimed again an hour later.";
     ReviewEnded = CONFLICT, "review-ended", "The review has ended", "It was decided, once and for all.";
+    ReviewAltered = CONFLICT, "payment-altered", "The payment is not as it was entered",
+        "Somebody changed it in the database, so nothing was decided. Run `caudal verify`: it says what differs.";
+    ReviewSent = CONFLICT, "payment-sent", "The rail has the payment",
+        "It was released before the database was restored. Release it again: its rail says what became of it.";
+    RailSilent = SERVICE_UNAVAILABLE, "rail-unavailable", "The rail does not say whether it has the payment",
+        "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER, changes: nothing;
     /// Why.
     NotBookable(why: String) = CONFLICT, "not-bookable", "The payment cannot be booked", why.clone();
     /// The amount that is held.

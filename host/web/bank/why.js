@@ -46,7 +46,7 @@ const WORDS = {
     score: "Este dispositivo volvió a hacer el cálculo con los mismos datos y la calificación es idéntica.",
     different: "Este dispositivo volvió a hacer el cálculo y la respuesta es otra. Avísale al banco.",
     proven:
-      "La decisión no ha cambiado desde que se guardó. Este dispositivo no puede repetir el cálculo porque incluye datos de otra persona o un modelo que el banco no publica.",
+      "La decisión no ha cambiado desde que se guardó. Este dispositivo no repitió el cálculo: incluye datos de otra persona, o un modelo que el banco no publica o que no se pudo descargar.",
     facts: "Los datos que se usaron",
     withheld: "y otros sobre el beneficiario, que no se muestran",
     sealed: "La decisión quedó sellada junto con tu dinero y el banco la firmó.",
@@ -63,7 +63,7 @@ const WORDS = {
     score: "This device repeated the calculation with the same facts, and the score is identical.",
     different: "This device repeated the calculation, and the answer is another one. Tell the bank.",
     proven:
-      "The decision has not changed since it was recorded. This device cannot repeat the calculation, because it includes facts about somebody else or a model that the bank does not publish.",
+      "The decision has not changed since it was recorded. This device did not repeat the calculation: it includes facts about somebody else, or a model that the bank does not publish or that could not be downloaded.",
     facts: "The facts that were used",
     withheld: "and others about the payee, which are not shown",
     sealed: "The decision was sealed with your money, and the bank signed it.",

@@ -13,7 +13,7 @@ use super::transfers::{read_payer, read_remittance};
 use crate::domain::incoming::Payer;
 use crate::domain::money::Money;
 use crate::domain::remittance::Remittance;
-use crate::domain::transfer::Kind;
+use crate::domain::transfer::{Kind, Status};
 
 /// How far the ledger was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -176,9 +176,9 @@ struct Row {
 }
 
 impl Event {
-    /// The same as its receiver sees it, who learns that money is there.
+    /// The same as its receiver sees it, who learns that money is there: not of what is under review, or was refused.
     pub(crate) fn deposit(&self) -> Option<Self> {
-        let owner = self.receiver.clone()?;
+        let owner = self.receiver.clone().filter(|_| self.status == Status::Completed.as_str())?;
         let deposit = Self { owner, kind: "deposit".to_owned(), account_id: self.credit_account_id, ..self.clone() };
         Some(Self { beneficiary_name: None, receiver: None, ..deposit })
     }

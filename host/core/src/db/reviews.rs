@@ -9,6 +9,7 @@ use super::payments::sealed;
 use super::transfers::parse_status;
 use crate::domain::outcome::{OPERATOR, Statement};
 use crate::domain::review::{CLAIM, ReviewDecision};
+use crate::domain::transfer::Payment;
 use crate::sealing::ChainKey;
 
 pub struct Review {
@@ -25,6 +26,8 @@ pub struct Review {
     pub claimed_by: Option<String>,
     pub claimed_at: Option<OffsetDateTime>,
     second_status: Option<String>,
+    batch_chain_id: Option<Uuid>,
+    batch_seq: Option<i64>,
 }
 
 impl Review {
@@ -35,6 +38,11 @@ impl Review {
     pub fn decision(&self) -> Result<Option<ReviewDecision>, sqlx::Error> {
         let second = self.second_status.as_deref().map(parse_status).transpose()?;
         Ok(second.map(ReviewDecision::of))
+    }
+
+    /// The batch that is said to have entered the decision.
+    pub fn batch(&self) -> Option<(Uuid, i64)> {
+        self.batch_chain_id.zip(self.batch_seq)
     }
 }
 
@@ -50,7 +58,7 @@ pub async fn list(db: &mut PgConnection, transfer_id: Option<Uuid>, limit: i64) 
             case when t.rail = 'on-us' then t.credit_account_id end as payee_account_id, t.amount,
             t.beneficiary_name as "payee_name!", t.beneficiary_bank as "payee_bank!",
             t.beneficiary_account_number as "payee_number!", t.created_at, r.claimed_by, r.claimed_at,
-            v.status as "second_status?"
+            v.status as "second_status?", v.chain_id as "batch_chain_id?", v.seq as "batch_seq?"
         from review r join transfer t using (transfer_id)
         left join transfer_event v on v.transfer_id = t.transfer_id and v.ordinal = 1
         where $1::uuid is null or r.transfer_id = $1
@@ -61,6 +69,14 @@ pub async fn list(db: &mut PgConnection, transfer_id: Option<Uuid>, limit: i64) 
         limit,
     );
     rows.fetch_all(db).await
+}
+
+/// The payment under review as its rail would have it; `None` if no rail has it.
+///
+/// # Errors
+/// When the database fails.
+pub async fn payment(db: &mut PgConnection, transfer_id: Uuid) -> Result<Option<Payment>, sqlx::Error> {
+    sealed::payment(db, transfer_id).await
 }
 
 /// Whether rules ever required a review of it.

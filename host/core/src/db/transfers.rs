@@ -89,25 +89,27 @@ pub async fn find_transfer(
     row.fetch_optional(db).await?.map(Row::read).transpose()
 }
 
-/// What the decisions about a user's transfer are about, it or the hold that it captured, and their batch.
+/// What the decisions about a user's transfer are about, each with their batch: it, and before it the hold that it captured.
 pub async fn decided_in(
     db: &mut PgConnection,
     owner: &str,
     transfer_id: Uuid,
-) -> Result<Option<(Uuid, (Uuid, i64))>, sqlx::Error> {
-    let row = sqlx::query!(
+) -> Result<Vec<(Uuid, (Uuid, i64))>, sqlx::Error> {
+    let rows = sqlx::query!(
         r#"
-        select coalesce(h.hold_id, t.transfer_id) as "id!", coalesce(h.chain_id, t.chain_id) as "chain_id!",
-            coalesce(h.seq, t.seq) as "seq!"
-        from transfer t
-        left join hold_end e on e.chain_id = t.chain_id and e.seq = t.seq and e.transfer_id = t.transfer_id
-        left join hold h on h.hold_id = e.hold_id
-        where t.owner = $1 and t.kind = 'spei' and t.transfer_id = $2
+        with t as (
+            select transfer_id, chain_id, seq from transfer where owner = $1 and kind = 'spei' and transfer_id = $2
+        )
+        select transfer_id as "id!", chain_id as "chain_id!", seq as "seq!", true as "is_its_own!" from t
+        union all
+        select h.hold_id, h.chain_id, h.seq, false
+        from t join hold_end e using (chain_id, seq, transfer_id) join hold h using (hold_id)
+        order by 4 desc
         "#,
         owner,
         transfer_id,
     );
-    Ok(row.fetch_optional(db).await?.map(|row| (row.id, (row.chain_id, row.seq))))
+    Ok(rows.fetch_all(db).await?.into_iter().map(|row| (row.id, (row.chain_id, row.seq))).collect())
 }
 
 struct Row {

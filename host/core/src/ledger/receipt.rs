@@ -160,7 +160,7 @@ impl ReceiptDecision {
         }
     }
 
-    /// The decision as far as it is told, and the digests of all its facts.
+    /// The decision without what is withheld, and the digests of all its facts.
     fn read(&self, subject: Uuid) -> Option<(Decision, Vec<Hash>)> {
         let kind = ModelKind::parse(&self.kind)?;
         let (mut facts, mut leaves) = (Vec::new(), Vec::new());

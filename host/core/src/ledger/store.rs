@@ -18,7 +18,7 @@ mod retired;
 mod rotate;
 
 pub use contract::{CommitError, Fate, Store};
-pub use history::{History, batch};
+pub use history::{History, batch, second_status};
 pub use losses::{Loss, accept};
 pub use postgres::{OpenError, Postgres};
 pub use retired::RetiredKey;

@@ -42,6 +42,9 @@ const WORK_SHARE: f64 = 0.75;
 /// Operating dates that a payment may have been sent for before a backup was restored. One that is older is parked.
 const DATES_MAX: usize = 5;
 
+/// Operating dates for which a rail is asked about a payment under review, the first ones: a month and a half.
+const REVIEW_DATES_MAX: usize = 30;
+
 /// Why a person decides on a payment that is not what the ledger entered.
 pub(super) const ALTERED: &str = "somebody altered it, or its sender's name, in the database: run `caudal verify`";
 
@@ -241,6 +244,21 @@ impl Courier {
             }
         }
         Ok(None)
+    }
+
+    /// Whether the rail has a payment that nobody released, as far as this database knows: it may have been restored to a
+    /// time before.
+    ///
+    /// # Errors
+    /// When the rail does not say.
+    pub async fn has(&self, payment: &Payment) -> Result<bool, RailError> {
+        for operating_date in operating_dates(payment.created_at, self.clock.now(), REVIEW_DATES_MAX) {
+            let payment = Payment { operating_date, ..payment.clone() };
+            if let Some(PaymentStatus::Accepted | PaymentStatus::Settled) = self.rail.find(&payment).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether the rail takes nothing more for a day.

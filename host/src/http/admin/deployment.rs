@@ -214,26 +214,33 @@ pub(crate) async fn put_deployment(
         ends_canary: asked.ends_canary,
         fork_report: asked.fork_report,
     };
-    let is_digest = |text: &String| hex::decode(text).is_ok_and(|bytes| bytes.len() == SHA256_BYTES);
-    if !versions.fork_report.as_ref().is_none_or(is_digest) {
-        return Err(unprocessable(
-            "fork_report",
-            "wrong-format",
-            "must be a SHA-256 in hexadecimal, as `caudal fork` prints it",
-        ));
-    }
+    check_fork_report(versions.fork_report.as_deref())?;
     let next = plan(&versions, &app, &mut db, &catalog, (&asked.reason, &operator.person.name)).await?;
     let promoted = Some(next.champion).filter(|it| *it != catalog.deployed.champion);
     let named = (versions.ends_canary.as_deref(), versions.despite_setback.as_deref());
     confirmation::check(&catalog, &next, promoted, named)?;
     drop(db);
     if is_for_two(&catalog.deployed, &next) {
-        let action = Action::Deploy { kind: kind.to_string(), versions };
+        let action = Action::Deploy { kind: kind.to_string(), versions: versions.clone() };
         if let Some(waiting) = propose(&app, &operator.person, &action, &asked.reason).await? {
             return Ok(waiting);
         }
     }
+    if versions.fork_report.is_some() {
+        let detail =
+            "is for the person who approves, and nobody has to: start the host with --approvals, or leave it out";
+        return Err(unprocessable("fork_report", "not-allowed", detail));
+    }
     deploy(&app, catalog, next).await
+}
+
+fn check_fork_report(digest: Option<&str>) -> Result<(), Error> {
+    let is_digit = |it: u8| matches!(it, b'0'..=b'9' | b'a'..=b'f');
+    if digest.is_none_or(|it| it.len() == 2 * SHA256_BYTES && it.bytes().all(is_digit)) {
+        return Ok(());
+    }
+    let detail = "must be a SHA-256 in lower-case hexadecimal, as `caudal fork` prints it";
+    Err(unprocessable("fork_report", "wrong-format", detail))
 }
 
 /// Repeating it changes nothing.

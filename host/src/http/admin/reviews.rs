@@ -20,6 +20,7 @@ use crate::http::admin::payments::PAYMENTS_LISTED_MAX;
 use crate::http::error::Error;
 use crate::http::extract::{AssistBody, PathId};
 use crate::http::ledger::accounts::{CURRENCY, ID_EXAMPLE, INSTANT_EXAMPLE};
+use crate::ledger::store;
 use crate::ledger::{ByHand, Command, Outcome, PaymentReport};
 use crate::models::deploying::catalog::REASON_CHARS_MAX;
 use crate::schema::{answer, request};
@@ -111,7 +112,7 @@ pub(crate) async fn claim_review(
     id: Result<PathId, Error>,
 ) -> Result<Json<ReviewJson>, Error> {
     let PathId(transfer_id) = id?;
-    let by = operator.person.name;
+    let by = person(operator)?;
     let mut db = app.db.acquire().await?;
     let now = app.now(&mut db).await?;
     let is_theirs = reviews::claim(&mut db, transfer_id, &by, now).await?;
@@ -137,7 +138,7 @@ pub(crate) async fn decide_review(
         return Err(Error::invalid(StatusCode::UNPROCESSABLE_ENTITY, "isScam", "not-allowed", detail));
     }
     let PathId(transfer_id) = id?;
-    let by = operator.person.name;
+    let by = person(operator)?;
     let review = find(&mut *app.db.acquire().await?, transfer_id).await?;
     if review.claimed_by.as_ref() != Some(&by) {
         return Err(Error::ReviewNotClaimed);
@@ -145,7 +146,12 @@ pub(crate) async fn decide_review(
     match review.decision()? {
         None => enter(&app, &review, decision, ByHand { actor: by.clone(), note: reason }).await?,
         // The ledger has it, and a host stopped before it was recorded as an outcome.
-        Some(made) if made == decision => {}
+        Some(made) if made == decision => {
+            if !is_entered(&app, &review, decision).await? {
+                return Err(Error::ReviewAltered);
+            }
+            audited(decision, &by, transfer_id);
+        }
         Some(_) => return Err(Error::ReviewEnded),
     }
     let mut db = app.db.acquire().await?;
@@ -157,7 +163,45 @@ pub(crate) async fn decide_review(
     Ok(Json(DecidedReviewJson { transaction_id: transfer_id, decision, outcome: decision.outcome(is_scam) }))
 }
 
+/// The rules ask for a person.
+fn person(LedgerOperator { person, .. }: LedgerOperator) -> Result<String, Error> {
+    if person.is_machine { Err(Error::NoPerson) } else { Ok(person.name) }
+}
+
+/// Whether the ledger entered the decision that the database shows, which somebody else may have written.
+async fn is_entered(app: &App, review: &Review, decision: ReviewDecision) -> Result<bool, Error> {
+    let Some(batch) = review.batch() else { return Ok(false) };
+    let mut db = app.db.acquire().await?;
+    let second = store::second_status(&mut db, &app.key, batch, review.transfer_id).await?;
+    Ok(second.map(ReviewDecision::of) == Some(decision))
+}
+
+/// Money that may be at another bank does not return.
+async fn check_rail(app: &App, review: &Review) -> Result<(), Error> {
+    let Some(courier) = app.courier.as_ref().filter(|_| review.payee_account_id.is_none()) else { return Ok(()) };
+    let payment = reviews::payment(&mut *app.db.acquire().await?, review.transfer_id).await?;
+    match courier.has(&payment.ok_or(Error::ReviewEnded)?).await {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(Error::ReviewSent),
+        Err(error) => {
+            tracing::warn!(error = &error as &dyn std::error::Error, "the rail does not say whether it has a payment");
+            Err(Error::RailSilent)
+        }
+    }
+}
+
+fn audited(decision: ReviewDecision, by: &str, transfer_id: Uuid) {
+    let event = match decision {
+        ReviewDecision::Release => Event::ReviewReleased,
+        ReviewDecision::Refuse => Event::ReviewRefused,
+    };
+    audit::done(event, by, &transfer_id);
+}
+
 async fn enter(app: &App, review: &Review, decision: ReviewDecision, by_hand: ByHand) -> Result<(), Error> {
+    if decision == ReviewDecision::Refuse {
+        check_rail(app, review).await?;
+    }
     let (by, transfer_id) = (by_hand.actor.clone(), review.transfer_id);
     let report = PaymentReport {
         transfer_id,
@@ -170,14 +214,11 @@ async fn enter(app: &App, review: &Review, decision: ReviewDecision, by_hand: By
     };
     match app.ledger.submit(Command::Report(report)).await? {
         Outcome::StatusChanged(_) => {
-            let event = match decision {
-                ReviewDecision::Release => Event::ReviewReleased,
-                ReviewDecision::Refuse => Event::ReviewRefused,
-            };
-            audit::done(event, &by, &transfer_id);
+            audited(decision, &by, transfer_id);
             Ok(())
         }
         Outcome::StatusUnchanged(_) => Err(Error::ReviewEnded),
+        Outcome::TransferNotFound => Err(Error::ReviewAltered),
         other => Err(other.into()),
     }
 }

@@ -22,7 +22,7 @@ answer! {
     pub(crate) struct ReceiptJson as "TransactionReceipt" {
         receipt: Receipt,
         /// By the digest of its component, the address of the script through which a page calls it. The component itself is
-        /// at `/models/component/{digest}.wasm`. The rules are told to those whom they decided on, models if they are published.
+        /// at `/models/component/{digest}.wasm`. Rules are always among them; a model is if it is published.
         glue: BTreeMap<String, String>,
     }
 }
@@ -36,10 +36,14 @@ pub(crate) async fn get_receipt(
     // It takes milliseconds of a processor.
     app.rates.count_record(&owner)?;
     let mut db = app.db.acquire().await?;
-    let (about, batch) = transfers::decided_in(&mut db, &owner, id).await?.ok_or(Error::NotFound)?;
-    let (sealed, kept) = store::batch(&mut db, batch).await?.ok_or(Error::NotFound)?;
+    let mut found = None;
+    // A capture that was checked again has decisions of its own.
+    for (about, batch) in transfers::decided_in(&mut db, &owner, id).await? {
+        let Some((sealed, kept)) = store::batch(&mut db, batch).await? else { continue };
+        found = found.or_else(|| Receipt::of(&sealed, &kept, about, &app.key));
+    }
     drop(db);
-    let receipt = Receipt::of(&sealed, &kept, about, &app.key).ok_or(Error::NotFound)?;
+    let receipt = found.ok_or(Error::NotFound)?;
     let mut glue = BTreeMap::new();
     for (kind, digest) in receipt.components() {
         if kind == ModelKind::TransferRules || app.settings.published.contains(&kind) {

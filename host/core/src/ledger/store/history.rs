@@ -11,7 +11,9 @@ use super::{origins, retired};
 use crate::db::audit::Slice;
 use crate::db::decisions;
 use crate::db::session::read;
-use crate::ledger::chain::{Header, Seal};
+use crate::db::transfers::parse_status;
+use crate::domain::transfer::Status;
+use crate::ledger::chain::{ChainKey, Header, Seal};
 use crate::sealing::PublicKey;
 use crate::sealing::digest::Hash;
 
@@ -113,4 +115,23 @@ pub async fn batch(
     let Some(row) = found.first() else { return Ok(None) };
     let kept = decisions::of_slice(db, (chain_id, seq - 1, seq)).await?.remove(&seq);
     Ok(Some((row.sealed()?, kept.map(|(_, kept)| kept).unwrap_or_default())))
+}
+
+/// The second status of a transfer, if a batch gave it one and its rows are as they were sealed.
+///
+/// # Errors
+/// When the database fails.
+pub async fn second_status(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    (chain_id, seq): (Uuid, i64),
+    transfer_id: Uuid,
+) -> Result<Option<Status>, sqlx::Error> {
+    let Some(((header, hash), _)) = batch(db, (chain_id, seq)).await? else { return Ok(None) };
+    let rows = rows::read(db, &Slice { chain_id, after: seq - 1, last: seq }).await?.remove(&seq).unwrap_or_default();
+    if key.hash(&header) != hash || rows.digests() != header.digests {
+        return Ok(None);
+    }
+    let row = rows.statuses.iter().find(|row| row.transfer_id == transfer_id && row.ordinal == 1);
+    row.map(|row| parse_status(&row.status)).transpose()
 }

@@ -3,12 +3,13 @@
 mod facts;
 mod operations;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use crate::db::payments::sealed;
 use crate::db::transfers::{parse_status, read_remittance};
 use crate::domain::account_number::normalise;
 use crate::domain::incoming::IncomingOrder;
@@ -32,7 +33,7 @@ pub(super) async fn load(
     // moves in between, the balance's version no longer matches and this batch loses the race.
     load_numbers(db, commands, &mut state).await?;
     let at = facts::load(db, key, commands, (writer, context), &mut state).await?;
-    load_transfers(db, commands, &mut state).await?;
+    load_transfers(db, key, commands, &mut state).await?;
     load_used(db, commands, &mut state).await?;
     operations::load(db, commands, context, &mut state).await?;
     Ok((state, at))
@@ -122,7 +123,13 @@ async fn load_used(db: &mut PgConnection, commands: &[Command], state: &mut Stat
     Ok(())
 }
 
-async fn load_transfers(db: &mut PgConnection, commands: &[Command], state: &mut State) -> Result<(), sqlx::Error> {
+/// Of transfers under review only those that are as they were entered.
+async fn load_transfers(
+    db: &mut PgConnection,
+    key: &ChainKey,
+    commands: &[Command],
+    state: &mut State,
+) -> Result<(), sqlx::Error> {
     let wanted: BTreeSet<Uuid> = commands
         .iter()
         .filter_map(|command| match command {
@@ -153,9 +160,15 @@ async fn load_transfers(db: &mut PgConnection, commands: &[Command], state: &mut
         "#,
         &ids,
     )
-    .fetch_all(db)
+    .fetch_all(&mut *db)
     .await?;
+    let reviewed: Vec<Uuid> = rows.iter().filter(|row| row.under_review.is_some()).map(|row| row.transfer_id).collect();
+    let entered = if reviewed.is_empty() { BTreeMap::new() } else { sealed::under_review(db, key, &reviewed).await? };
     for row in rows {
+        let moves = (row.debit_account_id, row.payee_account_id, Money::from_minor(row.amount));
+        if row.under_review.is_some() && entered.get(&row.transfer_id) != Some(&moves) {
+            continue;
+        }
         let transfer = ReportedTransfer {
             kind: Kind::parse(&row.kind).ok_or_else(|| crate::db::unknown_text("transfer.kind", &row.kind))?,
             owner: row.owner,
