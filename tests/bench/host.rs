@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -117,6 +118,28 @@ impl Host {
         assert!(self.child.wait().unwrap().success(), "the host does not stop cleanly");
     }
 
+    /// Runs a command; returns its last line, how long it took and its most resident memory.
+    pub(crate) fn measure(database: &Database, name: &str) -> String {
+        let data = format!("/tmp/caudal-bench.{}.measure", std::process::id());
+        let start = Instant::now();
+        let mut child = command(&data, database).arg(name).stdout(Stdio::piped()).spawn().unwrap();
+        let status = format!("/proc/{}/status", child.id());
+        let peak = std::thread::spawn(move || {
+            let mut peak = String::new();
+            while let Some(line) = peak_in(&status) {
+                peak = line;
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            peak
+        });
+        let text = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
+        let took = start.elapsed();
+        assert!(child.wait().unwrap().success(), "{text}");
+        let _ = std::fs::remove_dir_all(&data);
+        let last = text.lines().last().unwrap_or_default();
+        format!("caudal {name}: {took:.1?}, at most {}: {last}", peak.join().unwrap())
+    }
+
     /// Runs `caudal verify` and returns its last line.
     pub(crate) fn verify(database: &Database) -> String {
         let data = format!("/tmp/caudal-bench.{}.verify", std::process::id());
@@ -137,6 +160,12 @@ impl Drop for Host {
             let _ = std::fs::remove_dir_all(&self.data);
         }
     }
+}
+
+/// Of a process that runs.
+fn peak_in(status: &str) -> Option<String> {
+    let text = std::fs::read_to_string(status).ok()?;
+    Some(text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().to_owned())
 }
 
 fn command(data: &str, database: &Database) -> Command {

@@ -208,7 +208,7 @@ problems! {
     ReviewSent = CONFLICT, "payment-sent", "The rail has the payment",
         "It was released before the database was restored. Release it again: its rail says what became of it.";
     RailSilent = SERVICE_UNAVAILABLE, "rail-unavailable", "The rail does not say whether it has the payment",
-        "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER, changes: nothing;
+        "Nothing was changed. Retry after the time in Retry-After.", header: RETRY_AFTER;
     /// Why.
     NotBookable(why: String) = CONFLICT, "not-bookable", "The payment cannot be booked", why.clone();
     /// The amount that is held.

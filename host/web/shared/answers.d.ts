@@ -1779,7 +1779,7 @@ export interface Transaction {
 /** The decisions about a transfer, as they were sealed with its money, and what a page runs them again with. */
 export interface TransactionReceipt {
   receipt: Receipt;
-  /** By the digest of its component, the address of the script through which a page calls it. The component itself is at `/models/component/{digest}.wasm`. The rules are told to those whom they decided on, models if they are published. */
+  /** By the digest of its component, the address of the script through which a page calls it. The component itself is at `/models/component/{digest}.wasm`. Rules are always among them; a model is if it is published. */
   glue: Record<string, string>;
 }
 

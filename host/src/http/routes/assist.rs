@@ -222,7 +222,9 @@ const OPERATIONS: &[Operation] = &[
         .operator(LEDGER_OPERATOR).ok::<ReviewJson>().errors(&["review-not-claimed", "review-ended"]),
     route!(post "/admin/reviews/{id}/decision", reviews::decide_review, "Release or refuse a transfer under review")
         .operator(LEDGER_OPERATOR).body::<ReviewDecisionRequest>().ok::<DecidedReviewJson>()
-        .errors(&["review-not-claimed", "review-ended", "model-unavailable", "outcome-unknown"]),
+        .errors(&[
+            "payment-altered", "payment-sent", "rail-unavailable", "review-not-claimed", "review-ended", "model-unavailable", "outcome-unknown",
+        ]),
     route!(get "/admin/reconciliations", reconciliations::get_reconciliation, "The last comparison of an operating day with the rail")
         .operator(LEDGER_OPERATOR).query(&[&ReconciliationRequest::DECLARATION]).ok::<ReconciliationJson>().errors(&["not-found"]),
     route!(post "/admin/reconciliations", reconciliations::request_reconciliation, "Compare an operating day with the rail")
