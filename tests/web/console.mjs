@@ -118,7 +118,7 @@ export class Operator {
       const found = await page.evaluate(async () => {
         // One that began before, while motion was welcome, goes on.
         for (const one of document.getAnimations()) if (one instanceof CSSTransition) one.finish();
-        const { violations } = await globalThis.axe.run(document);
+        const { violations } = await globalThis.axe.run(document, { rules: { "target-size": { enabled: true } } });
         return violations.map((it) => `${it.id}: ${it.nodes.map((node) => node.html).join(" ")}`);
       });
       assert.deepEqual(found, [], `${name}, ${value}`);

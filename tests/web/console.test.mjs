@@ -97,6 +97,9 @@ test("details show the gate's report and the card; a file that is not WebAssembl
   await ops.shows(/Model card/, "dialog");
   await ops.shows(/are not signed separately/, "dialog");
   await ops.shot("details");
+  await page.setViewport({ width: 320, height: 640 });
+  assert.equal(await page.$eval("dialog", (it) => it.scrollWidth > it.clientWidth), false, "no digest makes it wider");
+  await page.setViewport({ width: 1280, height: 900 });
   await ops.press("Close", "dialog");
   await ops.press("Push a component");
   await (await page.$("#push-file")).uploadFile(new URL(import.meta.url).pathname);
