@@ -2,10 +2,12 @@
 
 use crate::{read, root};
 
-const DOCUMENTS: [&str; 8] = [
+const DOCUMENTS: [&str; 10] = [
     "README.md",
     "components/README.md",
     "components/js/README.md",
+    "host/ACCESSIBILITY.md",
+    "host/CHANGELOG.md",
     "host/OPERATING.md",
     "host/README.md",
     "host/SECURITY.md",

@@ -1,4 +1,4 @@
-// host/SECURITY.md names tests and files as evidence: they exist.
+// host/SECURITY.md, ACCESSIBILITY.md and CHANGELOG.md name tests and files as evidence: they exist.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -7,7 +7,9 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const text = readFileSync(`${ROOT}host/SECURITY.md`, "utf8");
+const text = ["SECURITY", "ACCESSIBILITY", "CHANGELOG"]
+  .map((name) => readFileSync(`${ROOT}host/${name}.md`, "utf8"))
+  .join("\n");
 const quoted = [...text.matchAll(/`([^`\s]+)`/g)].map(([, name]) => name);
 const LISTED = ["ls-files", "--cached", "--others", "--exclude-standard", "host", "tests", "components"];
 const files = execFileSync("git", LISTED, { cwd: ROOT, encoding: "utf8" }).split("\n");
@@ -47,5 +49,14 @@ test("every file that is named exists", () => {
       places.some((it) => files.includes(it) || it === ".deny.toml"),
       `${name} is nowhere`,
     );
+  }
+});
+
+test("every test in JavaScript that is named by its file exists", () => {
+  const named = [...text.matchAll(/`(tests\/[\w/.-]+\.mjs)`, "([^"]+)"/g)];
+  assert.ok(named.length > 20, `${named.length} tests are named`);
+  for (const [, file, name] of named) {
+    const source = readFileSync(ROOT + file, "utf8");
+    assert.ok(source.includes(`("${name}`) || source.includes(`(\`${name}`), `${file} has no test "${name}"`);
   }
 });
