@@ -223,7 +223,8 @@ const OPERATIONS: &[Operation] = &[
     route!(post "/admin/reviews/{id}/decision", reviews::decide_review, "Release or refuse a transfer under review")
         .operator(LEDGER_OPERATOR).body::<ReviewDecisionRequest>().ok::<DecidedReviewJson>()
         .errors(&[
-            "payment-altered", "payment-sent", "rail-unavailable", "review-not-claimed", "review-ended", "model-unavailable", "outcome-unknown",
+            "payment-altered", "payment-sent", "rail-unavailable", "review-not-claimed", "review-ended", "model-unavailable",
+            "outcome-unknown",
         ]),
     route!(get "/admin/reconciliations", reconciliations::get_reconciliation, "The last comparison of an operating day with the rail")
         .operator(LEDGER_OPERATOR).query(&[&ReconciliationRequest::DECLARATION]).ok::<ReconciliationJson>().errors(&["not-found"]),
