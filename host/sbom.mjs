@@ -187,7 +187,7 @@ function about(name, path, predicateType, predicate) {
   };
 }
 
-/** How a file was made, as whoever runs this says. */
+/** The provenance of a file, as its builder states it. */
 function provenance(name, path, builder, externalParameters) {
   const uncommitted = run("git", "status", "--porcelain", "--untracked-files=no").trim() !== "";
   return about(name, path, "https://slsa.dev/provenance/v1", {
