@@ -45,7 +45,7 @@ impl Draft {
         let risk =
             enforce(enforcement, &assessor(app, device.as_deref(), true), &subject, circumstances, acknowledgment)
                 .await;
-        let (risk, risk_decision) = risk.map_err(NotMade::Unassessed)?;
+        let (risk, risk_decisions) = risk.map_err(NotMade::Unassessed)?;
         let may_record_refusal = app.rates.may_be_refused(owner, app.clock.now());
         let (transfer_id, owner) = (app.clock.new_id(), owner.to_owned());
         Ok(Order {
@@ -57,7 +57,7 @@ impl Draft {
             amount,
             remittance: remittance.0.normalized(),
             risk,
-            risk_decision: risk_decision.map(Arc::new),
+            risk_decisions: Some(Arc::from(risk_decisions)),
             hold_id,
             device,
             may_record_refusal,

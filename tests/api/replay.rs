@@ -5,6 +5,7 @@ use caudal::decision::kept;
 use caudal::decision::{Decision, Role};
 use caudal::domain::model::ModelKind;
 use caudal::domain::risk::Enforcement;
+use caudal::ledger::receipt::Receipt;
 use caudal::ledger::store::proof;
 use caudal::models::{Embedded, LoadedComponent};
 use caudal::wasm::Runtime;
@@ -17,6 +18,7 @@ use crate::admin::version;
 use crate::assistance::risk;
 use crate::contract_2::misbehaving;
 use crate::harness::{CLABE, Client, Options, PAYEE_CLABE, TestApp, ledger_key, registry};
+use crate::reviews::assert_same;
 use crate::swap::register;
 
 impl TestApp {
@@ -109,6 +111,47 @@ async fn answers_of_two_versions_replay_identically(db: PgPool) {
     app.assert_sound().await;
     delete("max").await;
     assert_eq!(app.breaks().await, ["its decisions are gone, though older ones are kept"]);
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn what_a_sender_acknowledged_is_kept_with_the_order(db: PgPool) {
+    let options = Options { risk_enforcement: Enforcement::Enforce, ..Options::default() };
+    let app = TestApp::with(db, options).await;
+    let _follower = app.follow().await;
+    let ana = app.user("ana");
+    let (from, to) = ana.account_and_payee().await;
+    let path = format!("/api/ledger/risk-context?fromAccountId={from}&toBeneficiaryId={to}&amount=5000");
+    let [token, unused] = [ana.get(&path).await, ana.get(&path).await]
+        .map(|it| it.assert_status(200).json()["acknowledgmentToken"].as_str().unwrap().to_owned());
+    assert!(unused.len() < 400, "a bulk has room for a thousand of 400: {}", unused.len());
+    // What is known has changed by the time of the order.
+    app.clock.advance(time::Duration::minutes(3));
+    let order = json!({"fromAccountId": from, "toBeneficiaryId": to, "amount": 5_000, "acknowledgmentToken": token});
+    let sent = ana.post("/api/ledger/transactions", order.clone()).await.assert_status(200).id();
+
+    let on_risk = app.decisions(ModelKind::Risk).await;
+    let roles: Vec<_> = on_risk.iter().map(|it| (it.subject.to_string(), it.by.role)).collect();
+    assert_eq!(roles, [(sent.clone(), Role::Shown), (sent.clone(), Role::Champion)]);
+    let saved = |it: &Decision| it.request().beneficiary_saved_minutes.unwrap();
+    assert_eq!(saved(&on_risk[1]) - saved(&on_risk[0]), 3);
+    // Nor is it kept with an order that cannot use it.
+    let again = ana.with("idempotency-key", "k").post("/api/ledger/transactions", order).await;
+    again.assert_problem(400, "risk-acknowledgment-required", None);
+    assert_eq!(
+        app.decisions(ModelKind::Risk).await[2..].iter().map(|it| it.by.role).collect::<Vec<_>>(),
+        [Role::Champion]
+    );
+    // It is sealed, shown in the receipt and replayed like the order's own, and counts for nothing else.
+    app.assert_sound().await;
+    assert_same(&app, None).await;
+    let receipt = ana.get(&format!("/api/ledger/transactions/{sent}/receipt")).await.assert_status(200).json();
+    let receipt: Receipt = serde_json::from_value(receipt["receipt"].clone()).unwrap();
+    let proven = receipt.proven().unwrap().0.iter().map(|it| it.by.role).collect::<Vec<_>>();
+    assert_eq!(proven, [Role::Shown, Role::Champion, Role::Champion]);
+    assert_eq!(replay(&app, ModelKind::Risk).await, json!({"replayed": 3, "equal": 3, "different": []}));
+    let report = ops(&app).get("/admin/outcomes/report").await.assert_status(200).json();
+    let slices = report["slices"].as_array().unwrap().iter().filter(|it| it["by"] == "role");
+    assert_eq!(slices.map(|it| it["slice"].clone()).collect::<Vec<_>>(), ["champion"], "{report}");
 }
 
 #[sqlx::test(migrator = "caudal::MIGRATOR")]

@@ -75,7 +75,8 @@ impl Rules for Served {
 }
 
 /// Whether the commands make again what is there, under the rules that decided or under a candidate.
-async fn assert_same(app: &TestApp, candidate: Option<Registry>) {
+/// A fork of the ledger does not differ.
+pub(crate) async fn assert_same(app: &TestApp, candidate: Option<Registry>) {
     let mut db = app.db.acquire().await.unwrap();
     let mut history = History::begin(&mut db, None).await.unwrap();
     let mut all = Vec::new();

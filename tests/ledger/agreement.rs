@@ -227,7 +227,7 @@ impl Run {
             amount,
             remittance: Remittance::NONE,
             risk: self.risk(),
-            risk_decision: None,
+            risk_decisions: None,
             hold_id: None,
             device: None,
             may_record_refusal: true,

@@ -73,7 +73,7 @@ async fn two_hosts_and_a_limit_for_a_day_lose_no_order_to_a_deadlock(db: PgPool)
                     amount: Money::from_minor(1),
                     remittance: Remittance::NONE,
                     risk: Risk::NotEnforced,
-                    risk_decision: None,
+                    risk_decisions: None,
                     hold_id: None,
                     device: None,
                     may_record_refusal: true,

@@ -108,7 +108,7 @@ pub(crate) fn command(position: usize, small: &Small) -> Command {
             amount: Money::from_minor(*amount),
             remittance: Remittance::NONE,
             risk: Risk::NotEnforced,
-            risk_decision: None,
+            risk_decisions: None,
             hold_id: None,
             device: None,
             may_record_refusal: true,

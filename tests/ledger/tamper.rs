@@ -44,7 +44,7 @@ pub(crate) fn new_order(number: u128, amount: i64) -> Order {
         amount: Money::from_minor(amount),
         remittance: Remittance::NONE,
         risk: Risk::NotEnforced,
-        risk_decision: None,
+        risk_decisions: None,
         hold_id: None,
         device: None,
         may_record_refusal: true,

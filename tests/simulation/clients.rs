@@ -60,7 +60,7 @@ impl World {
             amount: Money::from_minor(1 + self.chance.pick(AMOUNT_MAX) as i64),
             remittance: Remittance::NONE,
             risk: Risk::NotEnforced,
-            risk_decision: None,
+            risk_decisions: None,
             hold_id: None,
             device: None,
             may_record_refusal: true,

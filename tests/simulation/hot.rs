@@ -130,7 +130,7 @@ async fn pay(payer: usize, hosts: &[Ledger], chance: &Chance) -> Result<Duration
             amount: Money::from_minor(1),
             remittance: Remittance::NONE,
             risk: Risk::NotEnforced,
-            risk_decision: None,
+            risk_decisions: None,
             hold_id: None,
             device: None,
             may_record_refusal: true,

@@ -142,7 +142,7 @@ impl Author {
             amount,
             remittance: Remittance::NONE,
             risk,
-            risk_decision: None,
+            risk_decisions: None,
             hold_id,
             device: None,
             may_record_refusal: true,

@@ -43,6 +43,8 @@ crate::text_enum! {
         Canary = "canary",
         /// The champion gave no answer.
         Fallback = "fallback",
+        /// Asked by the sender, who acknowledged the answer before the order.
+        Shown = "shown",
     }
 }
 
@@ -172,6 +174,11 @@ impl Decision {
         let acknowledged = facts.acknowledged.then(|| kept(ACKNOWLEDGED.0, 1.0));
         let answer = RulesOutcome::of(ruling).to_bytes();
         Self { subject, by, facts: known.chain(acknowledged).collect(), answer }
+    }
+
+    /// Whether it was made for the order, and not shown before it.
+    pub fn is_own(&self) -> bool {
+        self.by.role != Role::Shown
     }
 
     /// What the risk model was asked.

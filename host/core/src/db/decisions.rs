@@ -56,7 +56,7 @@ pub fn in_period(
     rows.fetch(db).map(|row| row.and_then(|row| read(row.chain_id, row.seq, row.created_at, &row.decisions)))
 }
 
-/// Visits the decisions of a period with the times of their batches.
+/// Visits the decisions that orders of a period rest on, with the times of their batches.
 ///
 /// # Errors
 /// When the database fails.
@@ -67,7 +67,7 @@ pub async fn each_decision(
 ) -> Result<(), sqlx::Error> {
     let mut batches = pin!(in_period(db, period));
     while let Some(kept) = batches.try_next().await? {
-        kept.decisions.iter().for_each(|decision| visit(kept.created_at, decision));
+        kept.decisions.iter().filter(|it| it.is_own()).for_each(|decision| visit(kept.created_at, decision));
     }
     Ok(())
 }

@@ -193,7 +193,7 @@ fn fact_leaves(decision: &Decision, salt: Salt) -> Vec<Hash> {
 
 pub(crate) fn fact_salt(Decision { subject, by, .. }: &Decision, fact: &KeptFact, salt: Salt) -> Hash {
     let hasher = Sha256::new().chain_update(salt).chain_update(subject.as_bytes());
-    hasher.chain_update([by.kind as u8, fact.place]).finalize().into()
+    hasher.chain_update([by.kind as u8, by.role as u8, fact.place]).finalize().into()
 }
 
 /// Its name is the last part, so that it needs no length.

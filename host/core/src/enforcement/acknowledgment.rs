@@ -2,23 +2,29 @@
 //!
 //! The risk context issues one with its assessment, and the transfer presents it. A token is valid for five minutes,
 //! for one owner, account, beneficiary and amount, and for the level that was shown or a lower one. It names the id of
-//! the transfer to be made, so the ledger, where ids are unique, makes one transfer with it at most.
+//! the transfer to be made, so the ledger, where ids are unique, makes one transfer with it at most. It carries the
+//! decision that was shown, encrypted because it rests on facts about the payee, to be kept with the transfer.
 //!
 //! It records consent. It is not a second factor: anybody with the user's bearer token can fetch one.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use sha2::Sha256;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
+use crate::decision::kept::{self, Salt};
+use crate::decision::{Decision, Deployed, Role};
 use crate::domain::money::Money;
 use crate::domain::risk::Level;
 
 /// Long enough to read an explanation and decide.
 pub const LIFETIME: Duration = Duration::minutes(5);
 
-/// Longest token, in characters: a level, a time, an id of 32 digits and a MAC of 64.
-pub const TOKEN_CHARS_MAX: usize = 140;
+/// Longest token, in characters: those of a decision on all facts of the catalogue, each of them a fraction, are fewer.
+pub const TOKEN_CHARS_MAX: usize = 800;
 
 /// The transfer that a token is for.
 #[derive(Debug, Clone, Copy)]
@@ -41,68 +47,103 @@ impl Acknowledgments {
         // HMAC accepts keys of any length.
         let keyed = |key: &[u8]| Hmac::<Sha256>::new_from_slice(key).unwrap_or_else(|_| Hmac::new(&Default::default()));
         let mut own = keyed(secret);
-        own.update(b"caudal acknowledgment 2");
+        own.update(b"caudal acknowledgment 3");
         Self(keyed(&own.finalize().into_bytes()))
     }
 
-    /// A token for the level that was shown and the transfer that it may make, and its expiry.
+    /// A token for the decision that was shown and the transfer that it may make, and its expiry. An id is for one token.
     pub fn issue(
         &self,
         subject: &Subject<'_>,
-        level: Level,
+        shown: Decision,
         transfer_id: Uuid,
         now: OffsetDateTime,
-    ) -> (String, OffsetDateTime) {
+    ) -> Option<(String, OffsetDateTime)> {
         let until = now + LIFETIME;
-        let seconds = until.unix_timestamp();
-        let mac = self.mac(subject, level, transfer_id, seconds).finalize().into_bytes();
-        (format!("{level}.{seconds}.{}.{}", transfer_id.simple(), hex::encode(mac)), until)
+        let shown = Decision { by: Deployed { role: Role::Shown, ..shown.by }, ..shown };
+        let mut sealed = until.unix_timestamp().to_be_bytes().to_vec();
+        sealed.extend(kept::encode(&[shown], Salt::default()));
+        self.key(transfer_id)?.seal_in_place_append_tag(nonce(), context(subject), &mut sealed).ok()?;
+        Some((URL_SAFE_NO_PAD.encode([transfer_id.as_bytes(), &sealed[..]].concat()), until))
     }
 
-    /// The id of the transfer that a token may make, if it acknowledges this level, or a higher one, for this transfer.
-    pub fn verify(&self, token: &str, subject: &Subject<'_>, level: Level, now: OffsetDateTime) -> Option<Uuid> {
-        let mut parts = token.split('.');
-        let (seen, seconds, id, mac) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-        if parts.next().is_some() {
-            return None;
-        }
-        let (seen, seconds) = (Level::parse(seen)?, seconds.parse::<i64>().ok()?);
-        let (id, mac) = (Uuid::from_slice(&hex::decode(id).ok()?).ok()?, hex::decode(mac).ok()?);
-        let is_valid = seen >= level
-            && now.unix_timestamp() < seconds
-            && self.mac(subject, seen, id, seconds).verify_slice(&mac).is_ok();
-        is_valid.then_some(id)
+    /// The id of the transfer that a token may make and the decision that was shown, if it acknowledges this level, or a
+    /// higher one, for this transfer.
+    pub fn verify(
+        &self,
+        token: &str,
+        subject: &Subject<'_>,
+        level: Level,
+        now: OffsetDateTime,
+    ) -> Option<(Uuid, Decision)> {
+        let mut token = URL_SAFE_NO_PAD.decode(token).ok()?;
+        let (id, sealed) = token.split_first_chunk_mut()?;
+        let id = Uuid::from_bytes(*id);
+        let opened = self.key(id)?.open_in_place(nonce(), context(subject), sealed).ok()?;
+        let (until, shown) = opened.split_first_chunk()?;
+        let shown = kept::decode(shown)?.0.pop()?;
+        let is_valid =
+            shown.risk()?.level(shown.by.cut_offs) >= level && now.unix_timestamp() < i64::from_be_bytes(*until);
+        is_valid.then_some((id, shown))
     }
 
-    fn mac(&self, subject: &Subject<'_>, level: Level, transfer_id: Uuid, seconds: i64) -> Hmac<Sha256> {
+    /// Of one token.
+    fn key(&self, transfer_id: Uuid) -> Option<LessSafeKey> {
         let mut mac = self.0.clone();
-        mac.update(&(subject.owner.len() as u64).to_be_bytes());
-        mac.update(subject.owner.as_bytes());
-        mac.update(subject.from.as_bytes());
-        mac.update(subject.to.as_bytes());
-        mac.update(&subject.amount.minor().to_be_bytes());
-        mac.update(&seconds.to_be_bytes());
         mac.update(transfer_id.as_bytes());
-        mac.update(level.as_str().as_bytes());
-        mac
+        UnboundKey::new(&CHACHA20_POLY1305, &mac.finalize().into_bytes()).ok().map(LessSafeKey::new)
     }
+}
+
+/// The same each time: a key seals one token.
+fn nonce() -> Nonce {
+    Nonce::assume_unique_for_key([0; NONCE_LEN])
+}
+
+/// What a token is for, which it does not repeat.
+fn context(Subject { owner, from, to, amount }: &Subject<'_>) -> Aad<Vec<u8>> {
+    let fixed = [from.as_bytes(), to.as_bytes(), &amount.minor().to_be_bytes()[..]];
+    Aad::from([&fixed.concat(), owner.as_bytes()].concat())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decision::RiskOutcome;
+    use crate::domain::fact::FACTS;
+    use crate::domain::model::{Digest, ModelKind};
+    use crate::domain::risk::{Assessment, CutOffs, Request};
     use time::macros::datetime;
+
+    /// On as many facts as there are, of which none takes few bytes.
+    fn decision(score: f64, level: Level) -> Decision {
+        let mut request = Request::default();
+        FACTS.iter().for_each(|fact| fact.give(&mut request, Some(1_234_567.89)));
+        let by = Deployed {
+            kind: ModelKind::Risk,
+            digest: Digest([7; 32]),
+            epoch: i64::MAX,
+            role: Role::Canary,
+            cut_offs: CutOffs { medium_from: 0.2, high_from: 0.6 },
+        };
+        let factors = crate::domain::reason::reason_codes().map(str::to_owned).collect();
+        let outcome =
+            RiskOutcome::of(&Assessment { level, score, predictor: Some(score), factors, reasons: Vec::new() });
+        Decision::on_risk(by, &request, &[], &outcome)
+    }
 
     #[test]
     fn a_token_is_valid_for_its_transfer_level_and_lifetime() {
-        let (id, other_id) = (Uuid::from_u128(7), Uuid::from_u128(8));
+        let id = Uuid::from_u128(7);
         let (now, tokens) = (datetime!(2026-11-21 18:00 UTC), Acknowledgments::new(b"a secret"));
         let subject = Subject { owner: "ana", from: Uuid::from_u128(1), to: Uuid::from_u128(2), amount: Money::MAX };
-        let (token, until) = tokens.issue(&subject, Level::Medium, id, now);
+        let seen = decision(0.3, Level::Medium);
+        let (token, until) = tokens.issue(&subject, seen.clone(), id, now).unwrap();
         assert_eq!(until, now + LIFETIME);
-        assert!(token.len() <= TOKEN_CHARS_MAX);
-        assert_eq!(tokens.verify(&token, &subject, Level::Medium, now), Some(id));
-        assert_eq!(tokens.verify(&token, &subject, Level::Low, until - Duration::SECOND), Some(id));
+        assert!(token.len() <= TOKEN_CHARS_MAX, "{}", token.len());
+        let shown = Decision { by: Deployed { role: Role::Shown, ..seen.by }, ..seen };
+        assert_eq!(tokens.verify(&token, &subject, Level::Medium, now), Some((id, shown.clone())));
+        assert_eq!(tokens.verify(&token, &subject, Level::Low, until - Duration::SECOND), Some((id, shown)));
         assert_eq!(tokens.verify(&token, &subject, Level::High, now), None);
         assert_eq!(tokens.verify(&token, &subject, Level::Medium, until), None);
         assert_eq!(Acknowledgments::new(b"another").verify(&token, &subject, Level::Medium, now), None);
@@ -114,13 +155,14 @@ mod tests {
         ] {
             assert_eq!(tokens.verify(&token, &other, Level::Medium, now), None);
         }
-        let renamed = token.replace(&id.simple().to_string(), &other_id.simple().to_string());
-        for forged in
-            [token.replace("medium", "high"), token.to_uppercase(), renamed, format!("{token}00"), format!("{token}.")]
-        {
-            assert_eq!(tokens.verify(&forged, &subject, Level::Low, now), None, "{forged}");
+        let bytes = URL_SAFE_NO_PAD.decode(&token).unwrap();
+        for at in 0..bytes.len() {
+            let mut altered = bytes.clone();
+            altered[at] ^= 1;
+            assert_eq!(tokens.verify(&URL_SAFE_NO_PAD.encode(&altered), &subject, Level::Low, now), None, "{at}");
+            assert_eq!(tokens.verify(&URL_SAFE_NO_PAD.encode(&bytes[..at]), &subject, Level::Low, now), None, "{at}");
         }
-        for text in ["", "high", "high.9..", "high.9.0.0", "high.9.é.é", "...", "high.99999999999999999999.00.00"] {
+        for text in ["", ".", "é", "AAAA", &format!("{token}="), &format!("{token}AAAA")] {
             assert_eq!(tokens.verify(text, &subject, Level::Low, now), None, "{text}");
         }
     }

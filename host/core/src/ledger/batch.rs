@@ -357,8 +357,9 @@ impl Batch {
     pub fn keep(&mut self, mut of_rules: BTreeMap<Uuid, Decision>) {
         for order in self.commands.iter().filter_map(|it| it.command.order()) {
             let subject = order.transfer_id;
-            let on_risk = order.risk_decision.as_deref().map(|it| Decision { subject, ..it.clone() });
-            self.decisions.extend(on_risk.into_iter().chain(of_rules.remove(&subject)));
+            let on_risk = order.risk_decisions.iter().flat_map(|it| it.iter());
+            self.decisions.extend(on_risk.map(|it| Decision { subject, ..it.clone() }));
+            self.decisions.extend(of_rules.remove(&subject));
         }
     }
 

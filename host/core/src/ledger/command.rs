@@ -66,11 +66,11 @@ impl Command {
         }
     }
 
-    /// Gives an order the decision on its risk, if it is among these.
+    /// Gives an order those of these decisions that are on its risk.
     pub(super) fn rest_on(&mut self, decisions: &[Decision]) {
         if let Self::Transfer(order) | Self::Hold(PlaceHold { order, .. }) = self {
             let is_it = |it: &&Decision| it.by.kind == ModelKind::Risk && it.subject == order.transfer_id;
-            order.risk_decision = decisions.iter().find(is_it).map(|it| Arc::new(it.clone()));
+            order.risk_decisions = Some(decisions.iter().filter(is_it).cloned().collect());
         }
     }
 
@@ -148,14 +148,22 @@ pub struct Order {
     /// Of a transfer; a hold has none until it is captured.
     pub remittance: Remittance,
     pub risk: Risk,
-    /// The model's, if there is one to keep.
-    pub risk_decision: Option<Arc<Decision>>,
+    /// What the sender acknowledged and what the model decides now, as far as they are to be kept.
+    pub risk_decisions: Option<Arc<[Decision]>>,
     /// The hold that the transfer captures.
     pub hold_id: Option<Uuid>,
     /// Thumbprint of the key that the sender's token was bound to.
     pub device: Option<String>,
     /// Whether a refusal may be recorded with the key. Otherwise it is not answered with one, so the key stays free.
     pub may_record_refusal: bool,
+}
+
+impl Order {
+    /// Its acknowledgment does not count.
+    pub(super) fn forget_shown(&mut self) {
+        let own = |it: &Arc<[Decision]>| it.iter().filter(|it| it.is_own()).cloned().collect();
+        self.risk_decisions = self.risk_decisions.as_ref().map(own);
+    }
 }
 
 /// Sets money aside for a transfer.

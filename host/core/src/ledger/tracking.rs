@@ -106,7 +106,7 @@ mod tests {
             amount: Money::from_minor(1),
             remittance: Remittance::NONE,
             risk: Risk::NotEnforced,
-            risk_decision: None,
+            risk_decisions: None,
             hold_id: None,
             device: None,
             may_record_refusal: true,

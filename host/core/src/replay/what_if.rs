@@ -75,7 +75,7 @@ impl OrderDecisions {
     /// Those of a batch.
     pub fn of(kept: Kept) -> Vec<Self> {
         let mut orders: Vec<Self> = Vec::new();
-        for decision in kept.decisions {
+        for decision in kept.decisions.into_iter().filter(Decision::is_own) {
             let subject = decision.subject;
             if orders.last().is_none_or(|order| order.subject != subject) {
                 orders.push(Self { subject, risk: None, rules: None });

@@ -22,8 +22,7 @@ use crate::schema::{Flat, answer, request};
 use crate::scoring::{RiskAnswer, RiskRequest};
 
 /// As JSON.
-pub(super) const TOKEN_EXAMPLE: &str = "\"medium.1793000000.0198f1c25a2b7c3d8e4f0123456789ab.\
-    9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\"";
+pub(super) const TOKEN_EXAMPLE: &str = "\"AZjxwlordXyNjk8BI0VniavxlqhxUP-Ew2-kE2Fd7gRnNWV6_JoGkQ\"";
 
 request! {
     /// A planned transfer.
@@ -68,12 +67,13 @@ pub(crate) async fn get_risk_context(
     let are_orders_scored = app.settings.risk_enforcement != Enforcement::Off;
     // A query costs its sender nothing, so where orders are scored only they are evidence.
     let assessor = Assessor { is_evidence: !are_orders_scored, ..assessor(&app, claims.key.as_deref(), false) };
-    let Assessed { request, scored, .. } = assessor.assess(&subject, circumstances).await?;
+    let assessed = assessor.assess(&subject, circumstances).await?;
     let token = are_orders_scored.then(|| {
         let (transfer_id, now) = (app.clock.new_id(), app.clock.now());
-        app.acknowledgments.issue(&subject, scored.assessment.level, transfer_id, now)
+        app.acknowledgments.issue(&subject, assessed.decision(), transfer_id, now)
     });
-    let (acknowledgment_token, acknowledgment_expires_at) = token.unzip();
+    let (acknowledgment_token, acknowledgment_expires_at) = token.flatten().unzip();
+    let Assessed { request, scored, .. } = assessed;
     Ok(Json(RiskContextJson {
         request: RiskRequest::new(&told(request), Some(owner.clone())),
         assessment: RiskAnswer::new(Some(owner), scored),

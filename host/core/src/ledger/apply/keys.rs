@@ -52,7 +52,9 @@ impl Run<'_> {
         if let Command::Transfer(order) | Command::Hold(PlaceHold { order, .. }) = &mut command
             && let Risk::Assessed { acknowledged, .. } = &mut order.risk
         {
-            *acknowledged = acknowledged.filter(|id| !self.state.used.contains(id));
+            if acknowledged.take_if(|id| self.state.used.contains(id)).is_some() {
+                order.forget_shown();
+            }
             order.transfer_id = acknowledged.unwrap_or(order.transfer_id);
         }
         command

@@ -179,7 +179,7 @@ impl Fork {
         let mut levels = BTreeMap::new();
         for order in commands.iter().filter_map(Command::order) {
             let Risk::Assessed { level: before, .. } = order.risk else { continue };
-            let on_risk = kept.iter().filter(|it| it.by.kind == ModelKind::Risk);
+            let on_risk = kept.iter().filter(|it| it.by.kind == ModelKind::Risk && it.is_own());
             let on_risk = on_risk.into_iter().find(|it| it.subject == order.transfer_id);
             let score = on_risk.and_then(|it| Some((it.by.cut_offs, score(&it.request()).ok()?)));
             let Some((cut_offs, score)) = score else {
