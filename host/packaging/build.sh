@@ -27,9 +27,10 @@ archive() { tar --directory "$1" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --own
 stage() {
     mkdir -p "$staged"/{man,sbom,completions/{bash,zsh,fish}}
     cp -r "$root/host/packaging/debian" "$staged"
-    cp "$target/dist/caudal" "$root/host/packaging/caudal.env" "$root/host/alerts.yml" "$root"/host/{OPERATING,ACCESSIBILITY,CHANGELOG}.md "$staged"
+    cp "$target/dist/caudal" "$root/host/alerts.yml" "$root"/host/{OPERATING,ACCESSIBILITY,CHANGELOG}.md "$staged"
     node "$root/host/sbom.mjs" "$staged/sbom" "$staged/caudal" >/dev/null
     mv "$staged/sbom/NOTICES" "$staged"
+    "$staged/caudal" config example >"$staged/caudal.toml"
     "$staged/caudal" man "$staged/man"
     "$staged/caudal" completions bash >"$staged/completions/bash/caudal"
     "$staged/caudal" completions zsh >"$staged/completions/zsh/_caudal"

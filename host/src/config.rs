@@ -1,6 +1,7 @@
 //! The command line and the environment. Nothing else reads either.
 
 mod evaluate;
+pub mod file;
 mod ledger;
 mod models;
 mod outcomes;
@@ -46,12 +47,18 @@ pub struct Cli {
     pub common: Common,
     #[command(subcommand)]
     pub command: Command,
+    /// For `caudal config show`.
+    #[arg(skip)]
+    pub shown: Vec<file::Shown>,
 }
 
 /// Settings of every command.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Database and data folder")]
+#[command(next_help_heading = "Database")]
 pub struct Common {
+    /// File of settings, like the one that `caudal config example` prints
+    #[arg(long, env = "CAUDAL_CONFIG", global = true, help_heading = "Service")]
+    pub config: Option<PathBuf>,
     /// Folder of the private Postgres, the ledger key, the recorded chain heads and compiled components
     #[arg(long, env = "CAUDAL_DATA_DIR", default_value = ".caudal", global = true)]
     pub data_dir: PathBuf,
@@ -82,6 +89,9 @@ pub struct Common {
 pub enum Command {
     /// Serve the ledger API and the assistance API
     Serve(Box<Serve>),
+    /// Check, show or begin the file of settings
+    #[command(subcommand)]
+    Config(ConfigCommand),
     /// Create or migrate the ledger's tables as their owner, and grant the other roles what they need
     Migrate,
     /// Print the SQL that creates the database roles: owner, hosts, verification
@@ -178,8 +188,9 @@ const MORE: &str = "`caudal --help` lists the options that every command accepts
 impl Cli {
     /// Reads the command line. Exits with a message if it is not valid.
     pub fn read() -> Self {
-        let matches = command_line().get_matches();
-        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command_line()).exit())
+        let (matches, shown) = file::layered(std::env::args_os().collect()).unwrap_or_else(|error| error.exit());
+        let read = Self::from_arg_matches(&matches).map(|read| Self { shown, ..read });
+        read.unwrap_or_else(|error| error.format(&mut command_line()).exit())
     }
 }
 
@@ -224,6 +235,19 @@ pub struct Roles {
     /// Role that owns the tables, or will; it is created if it does not exist
     #[arg(long, default_value = OWNER)]
     pub owner: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Find what is wrong in a file of settings, with its line and column
+    Check {
+        /// The file [default: that of --config]
+        file: Option<PathBuf>,
+    },
+    /// Print the value of each setting of `caudal serve`, and where it comes from
+    Show(Box<Serve>),
+    /// Print a file with every setting and its default, as comments
+    Example,
 }
 
 #[derive(Debug, Subcommand)]

@@ -5,6 +5,7 @@ mod caution;
 mod collector;
 mod commands;
 mod components;
+mod config;
 mod elsewhere;
 mod evidence;
 mod faults;

@@ -90,7 +90,7 @@ pub(crate) fn code(output: &Output, code: i32) {
 /// The program without settings from the environment of the test run.
 pub(crate) fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_caudal"));
-    for setting in ["CAUDAL_ADMIN_URL", "CAUDAL_DATA_DIR", "CAUDAL_LEDGER_KEY", "DATABASE_URL"] {
+    for setting in ["CAUDAL_ADMIN_URL", "CAUDAL_CONFIG", "CAUDAL_DATA_DIR", "CAUDAL_LEDGER_KEY", "DATABASE_URL"] {
         command.env_remove(setting);
     }
     command.args(arguments).env("CAUDAL_LOG", "warn");

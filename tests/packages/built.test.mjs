@@ -41,7 +41,7 @@ test("the Debian package has what a host needs, and the tarball the same", () =>
   assert.ok(statSync(binary).size <= PACKAGE_BYTES_MAX, `${statSync(binary).size} bytes`);
   const found = inPackage(binary);
   for (const file of [
-    "etc/caudal/caudal.env",
+    "etc/caudal/caudal.toml",
     "lib/systemd/system/caudal.service",
     "usr/bin/caudal",
     "usr/lib/sysusers.d/caudal.conf",

@@ -30,14 +30,13 @@ test("the unit lets the host compile components and the gate confine itself", ()
     assert.ok(allowed.includes(call), call);
 });
 
-test("every setting of the unit and of the example exists", () => {
+test("every setting of the unit exists", () => {
   const table = read("host/OPERATING.md").split("<!-- settings: generated -->")[1].split("<!-- end of settings -->")[0];
   const known = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
   assert.ok(known.length > 50, `${known.length} settings`);
-  const example = [...read("host/packaging/caudal.env").matchAll(/^#(\w+)=/gm)].map(([, name]) => name);
-  assert.ok(example.length > 20, `${example.length} examples`);
   const set = [...unit.matchAll(/^Environment=(\w+)=/gm)].map(([, name]) => name);
-  for (const name of [...example, ...set]) assert.ok(known.includes(name), `${name} is no setting`);
+  assert.ok(set.length > 0);
+  for (const name of set) assert.ok(known.includes(name), `${name} is no setting`);
 });
 
 test("all packages have the workspace's version", () => {

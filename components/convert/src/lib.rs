@@ -29,7 +29,7 @@ use caudal_ensemble::Ensemble;
 pub use caudal_ensemble::Kind;
 
 pub use error::{Error, File};
-pub use map::{Direction, Fact};
+pub use map::{Direction, Fact, nearest};
 pub use table::{RulesCatalogue, RulesFact, build_rules};
 
 use error::Result;

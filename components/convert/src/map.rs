@@ -275,7 +275,7 @@ impl Reader<'_> {
 }
 
 /// A question for the name that is meant, if one is near what was typed.
-pub(crate) fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
+pub fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
     let near = names.filter(|name| distance(name, typed) <= name.len().div_ceil(LETTERS_PER_EDIT));
     let meant = near.min_by_key(|name| distance(name, typed))?;
     Some(format!("did you mean {meant}?"))

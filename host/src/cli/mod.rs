@@ -4,6 +4,7 @@ mod admin;
 mod approvals;
 mod candidate;
 mod completions;
+mod config;
 mod customer;
 mod database;
 mod events;
@@ -88,6 +89,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     let outcome = runtime.block_on(async {
         match cli.command {
             Command::Serve(serve) => serve::run(&cli.common, *serve, telemetry).await,
+            Command::Config(command) => config::run(&cli.common, &command, &cli.shown),
             Command::Migrate => migrate::run(&cli.common).await,
             Command::Roles(roles) => migrate::print_roles(&roles),
             Command::Policy(command) => policy::run(&cli.common, command).await,

@@ -49,24 +49,7 @@ const CONSOLE_SCOPE: &str = "openid models:admin rules:admin ledger:operate ledg
 const SANDBOX_USER: &str = "ana";
 
 pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemetry>) -> Result<ExitCode> {
-    if serve.sandbox && !(serve.ledger_addr.ip().is_loopback() && serve.assist_addr.ip().is_loopback()) {
-        bail!("--sandbox gives money away: it serves on loopback addresses like 127.0.0.1 only");
-    }
-    let clients = [("sign-in", &serve.provider.sign_in_client), ("console", &serve.provider.console_client)];
-    if let Some((name, _)) = clients.iter().find(|(_, client)| client.is_some())
-        && serve.provider.keys.as_deref() != Some("discover")
-    {
-        bail!("--{name}-client needs to know where people sign in: use --jwt-keys discover");
-    }
-    if let Some((name, value)) = serve.policy.given()
-        && !serve.sandbox
-    {
-        bail!(
-            "--{name} is part of what all hosts keep to: run `caudal policy set --{name}={value}` as the owner of the \
-             tables, and leave it out here; only the sandbox takes it"
-        );
-    }
-    listeners::check(&serve)?;
+    check_settings(&serve)?;
     let (key, key_bytes) = secret::ledger_key(common, Missing::Generate)?;
     let Tokens { verifier, minter, provider } = tokens::open(&serve, &key)?;
     // Each purpose derives a key of its own.
@@ -147,6 +130,28 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
     database.close().await?;
     served?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses settings that do not go together.
+pub(super) fn check_settings(serve: &Serve) -> Result<()> {
+    if serve.sandbox && !(serve.ledger_addr.ip().is_loopback() && serve.assist_addr.ip().is_loopback()) {
+        bail!("--sandbox gives money away: it serves on loopback addresses like 127.0.0.1 only");
+    }
+    let clients = [("sign-in", &serve.provider.sign_in_client), ("console", &serve.provider.console_client)];
+    if let Some((name, _)) = clients.iter().find(|(_, client)| client.is_some())
+        && serve.provider.keys.as_deref() != Some("discover")
+    {
+        bail!("--{name}-client needs to know where people sign in: use --jwt-keys discover");
+    }
+    if let Some((name, value)) = serve.policy.given()
+        && !serve.sandbox
+    {
+        bail!(
+            "--{name} is part of what all hosts keep to: run `caudal policy set --{name}={value}` as the owner of the \
+             tables, and leave it out here; only the sandbox takes it"
+        );
+    }
+    listeners::check(serve)
 }
 
 fn runtime(data_dir: &Path, secret: &[u8]) -> Result<Runtime> {

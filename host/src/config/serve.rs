@@ -148,7 +148,7 @@ pub struct Serve {
     pub require_signature: bool,
     /// Second file of recorded chain heads, preferably on another machine's disk: written and compared like the one in
     /// the data folder; repeatable
-    #[arg(long, help_heading = "Database and data folder", env = "CAUDAL_HEADS_COPY", value_delimiter = ',')]
+    #[arg(long, help_heading = "Database", env = "CAUDAL_HEADS_COPY", value_delimiter = ',')]
     pub heads_copy: Vec<PathBuf>,
     /// File of the key of risk acknowledgments and of nonces for proofs (DPoP), at least 32 bytes and the same on every host [default: derived from the
     /// ledger key]
