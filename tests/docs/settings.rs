@@ -34,6 +34,20 @@ fn tables_match_the_declarations() {
     }
 }
 
+#[test]
+fn released_settings_keep_their_names() {
+    let mut command = Cli::command();
+    command.build();
+    let serve = command.find_subcommand("serve").unwrap();
+    let is_served = |variable: &str, flag: &str| {
+        serve.get_arguments().any(|it| it.get_long() == Some(flag) && it.get_env().is_some_and(|it| it == variable))
+    };
+    for line in read("tests/docs/settings-1.0.0.txt").lines() {
+        let (variable, flag) = line.split_once(' ').unwrap();
+        assert!(is_served(variable, flag), "{line}: announce it in host/CHANGELOG.md for two releases before it goes");
+    }
+}
+
 /// The document with new text between the markers of a table.
 fn replace(document: &str, table: &str, text: &str) -> String {
     let [start, end] = [format!("<!-- {table}: generated -->\n"), format!("<!-- end of {table} -->")];
