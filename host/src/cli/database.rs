@@ -35,6 +35,20 @@ const PING_TIME_MAX: Duration = Duration::from_secs(1);
 /// that discover it get 503, like those that arrive while it is down.
 const IDLE_TRUSTED: Duration = Duration::from_secs(1);
 
+pub(super) const UNREACHABLE: &str = "cannot connect to Postgres: start it, or correct DATABASE_URL";
+
+pub(super) const UNREADABLE: &str = "cannot read the database";
+
+pub(super) const UNUSABLE: &str = "cannot use the tables";
+
+const MALFORMED: &str = "DATABASE_URL does not have the form postgres://user@host/database";
+
+pub(super) const PRIVATE: &str = "the private Postgres of a data folder has one role for everything, so it is for the \
+    sandbox: set DATABASE_URL to a Postgres with the roles that `caudal roles` creates";
+
+pub(super) const EXPOSED: &str =
+    "anyone between this host and Postgres can read and change the traffic: add sslmode=verify-full to DATABASE_URL";
+
 /// A pool and, if this process started it, the server behind it.
 pub(super) struct Database {
     pub(super) pool: PgPool,
@@ -83,14 +97,8 @@ impl Database {
     pub(super) async fn open(common: &Common, usage: Use<'_>) -> Result<Self> {
         let may_create = usage.may_create(common);
         let (servers, server) = match &common.database_url {
-            Some(url) => {
-                let servers = Servers::parse(url);
-                (servers.context("DATABASE_URL does not have the form postgres://user@host/database")?, None)
-            }
-            None if usage == Use::Served => bail!(
-                "the private Postgres of a data folder has one role for everything, so it is for the sandbox: set \
-                 DATABASE_URL to a Postgres with the roles that `caudal roles` creates"
-            ),
+            Some(url) => (servers(url)?, None),
+            None if usage == Use::Served => bail!(PRIVATE),
             None if !may_create && !Server::exists(&common.data_dir)? => bail!(
                 "there is no ledger in {}: set --data-dir (CAUDAL_DATA_DIR) to the data folder of the service, or \
                  DATABASE_URL to its Postgres; `caudal serve --sandbox` creates a new one",
@@ -158,79 +166,57 @@ pub(super) fn absolute(common: &Common) -> PathBuf {
     std::path::absolute(&common.data_dir).unwrap_or_else(|_| common.data_dir.clone())
 }
 
+pub(super) fn servers(url: &str) -> Result<Servers> {
+    Servers::parse(url).context(MALFORMED)
+}
+
 async fn connect(
     common: &Common,
     servers: &Servers,
     usage: Use<'_>,
 ) -> Result<(PgPool, Barrier, Vec<&'static str>, Policy)> {
-    let unreachable = "cannot connect to Postgres: start it, or correct DATABASE_URL";
     // Migrations may be slow, so they run on a connection without a statement timeout.
     let timeline = Timeline::default();
     let found = match usage {
         Use::Read => servers.wait_for_any(&timeline).await,
         _ => servers.wait_for_primary(&timeline).await,
     };
-    let (options, mut db) = found.context(unreachable)?;
-    let is_replica = usage == Use::Read && session::is_replica(&mut db).await.context(unreachable)?;
+    let (options, mut db) = found.context(UNREACHABLE)?;
+    let is_replica = usage == Use::Read && session::is_replica(&mut db).await.context(UNREACHABLE)?;
     if usage.is_host() && is_exposed(&options) {
-        audit::warn_of_configuration(
-            "anyone between this host and Postgres can read and change the traffic: add sslmode=verify-full to \
-             DATABASE_URL",
-        );
+        audit::warn_of_configuration(EXPOSED);
     }
-    session::fix_schema(&mut db).await.context(unreachable)?;
-    let is_empty = schema::is_empty(&mut db).await.context("cannot read the database")?;
-    let is_owner = roles::is_owner(&mut db).await.context("cannot read the database")?;
-    let role = roles::current(&mut db).await.context("cannot read the database")?;
-    let mut granted = Vec::new();
-    match usage {
-        Use::Served if is_owner => bail!(refused_owner(&role)),
-        Use::Migrated if !is_owner => bail!(
-            "the role {} does not own the ledger's tables, and may not create any: set DATABASE_URL to their owner",
-            role.name
-        ),
-        _ if is_empty && !(is_owner && usage.may_create(common)) => {
-            let place = match common.database_url {
-                Some(_) => "of DATABASE_URL".to_owned(),
-                None => format!("in {}", absolute(common).display()),
-            };
-            bail!(
-                "the database {place} has no ledger: set --data-dir (CAUDAL_DATA_DIR) or DATABASE_URL to that of the \
-                 service; `caudal migrate`, and `caudal serve` in the sandbox, create a new one"
-            );
-        }
-        _ if is_owner && !is_replica => granted = schema::migrate(&mut db).await.context("cannot use the tables")?,
-        _ => schema::check(&mut db).await.context("cannot use the tables")?,
-    }
-    if usage == Use::Served {
-        schema::check_rights(&mut db).await.context("cannot use the tables")?;
-        schema::check_catalogue(&mut db).await.context("cannot use the tables")?;
-    }
-    if !session::is_durable(&mut db).await.context(unreachable)? {
-        bail!("Postgres runs with synchronous_commit = off, which may lose acknowledged transfers: turn it on");
-    }
-    if usage == Use::Served
-        && let Some(setting) = session::unsafe_setting(&mut db).await.context(unreachable)?
-    {
-        bail!("Postgres runs with {setting} = off, so a crash of its machine may corrupt the ledger: turn it on");
-    }
-    if usage.is_host() && session::has_other_collation(&mut db).await.context(unreachable)? {
+    session::fix_schema(&mut db).await.context(UNREACHABLE)?;
+    let is_empty = schema::is_empty(&mut db).await.context(UNREADABLE)?;
+    let is_owner = roles::is_owner(&mut db).await.context(UNREADABLE)?;
+    check_role(&mut db, usage).await?;
+    if is_empty && !(is_owner && usage.may_create(common)) {
+        let place = match common.database_url {
+            Some(_) => "of DATABASE_URL".to_owned(),
+            None => format!("in {}", absolute(common).display()),
+        };
         bail!(
-            "the system's library orders text otherwise than when this database was created: run `reindex database`, then \
-             `alter database ... refresh collation version`; host/OPERATING.md has the steps"
+            "the database {place} has no ledger: set --data-dir (CAUDAL_DATA_DIR) or DATABASE_URL to that of the service; \
+             `caudal migrate`, and `caudal serve` in the sandbox, create a new one"
         );
     }
-    let recorded = recorded_policy(&mut db).await?;
-    let policy = match usage {
-        Use::Sandbox(_) if recorded.is_some() => bail!(
-            "a policy is set here, so this ledger is not a sandbox: leave out --sandbox, or choose another --data-dir or \
-             DATABASE_URL"
-        ),
-        Use::Sandbox(own) => own.clone(),
-        _ => recorded.unwrap_or_default(),
+    let granted = if is_owner && !is_replica {
+        schema::migrate(&mut db).await.context(UNUSABLE)?
+    } else {
+        schema::check(&mut db).await.context(UNUSABLE)?;
+        Vec::new()
     };
+    if usage == Use::Served {
+        schema::check_rights(&mut db).await.context(UNUSABLE)?;
+        schema::check_catalogue(&mut db).await.context(UNUSABLE)?;
+    }
+    check_settings(&mut db, usage).await?;
+    if usage.is_host() {
+        check_collation(&mut db).await?;
+    }
+    let policy = policy_of(&mut db, usage).await?;
     let durability = if is_replica { Durability::Local } else { durability(&policy, &mut db, usage).await? };
-    db.close().await.context(unreachable)?;
+    db.close().await.context(UNREACHABLE)?;
     // The statements of operators' commands may well read whole tables.
     let options = if matches!(usage, Use::Shared | Use::Read) { options.disable_statement_logging() } else { options };
     let barrier = |pool: PgPool| Barrier::new(pool, durability, timeline.clone()).among(servers.clone());
@@ -242,8 +228,59 @@ async fn connect(
     } else {
         follow(pool, durability, timeline.clone())
     };
-    let pool = pool.connect_with(options).await.context(unreachable)?;
+    let pool = pool.connect_with(options).await.context(UNREACHABLE)?;
     Ok((pool.clone(), barrier(pool), granted, policy))
+}
+
+/// Refuses a role that has too many rights for what it is used for, or too few.
+pub(super) async fn check_role(db: &mut PgConnection, usage: Use<'_>) -> Result<()> {
+    let is_owner = roles::is_owner(db).await.context(UNREADABLE)?;
+    let role = roles::current(db).await.context(UNREADABLE)?;
+    match usage {
+        Use::Served if is_owner => bail!(refused_owner(&role)),
+        Use::Migrated if !is_owner => bail!(
+            "the role {} does not own the ledger's tables, and may not create any: set DATABASE_URL to their owner",
+            role.name
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a Postgres that may lose or damage what it has acknowledged.
+pub(super) async fn check_settings(db: &mut PgConnection, usage: Use<'_>) -> Result<()> {
+    if !session::is_durable(db).await.context(UNREACHABLE)? {
+        bail!("Postgres runs with synchronous_commit = off, which may lose acknowledged transfers: turn it on");
+    }
+    if usage == Use::Served
+        && let Some(setting) = session::unsafe_setting(db).await.context(UNREACHABLE)?
+    {
+        bail!("Postgres runs with {setting} = off, so a crash of its machine may corrupt the ledger: turn it on");
+    }
+    Ok(())
+}
+
+/// Refuses indexes that may miss what they hold.
+pub(super) async fn check_collation(db: &mut PgConnection) -> Result<()> {
+    if session::has_other_collation(db).await.context(UNREACHABLE)? {
+        bail!(
+            "the system's library orders text otherwise than when this database was created: run `reindex database`, then \
+             `alter database ... refresh collation version`; host/OPERATING.md has the steps"
+        );
+    }
+    Ok(())
+}
+
+/// What a command keeps to.
+pub(super) async fn policy_of(db: &mut PgConnection, usage: Use<'_>) -> Result<Policy> {
+    let recorded = recorded_policy(db).await?;
+    Ok(match usage {
+        Use::Sandbox(_) if recorded.is_some() => bail!(
+            "a policy is set here, so this ledger is not a sandbox: leave out --sandbox, or choose another --data-dir or \
+             DATABASE_URL"
+        ),
+        Use::Sandbox(own) => own.clone(),
+        _ => recorded.unwrap_or_default(),
+    })
 }
 
 /// The policy that was set, if any was.
@@ -259,10 +296,9 @@ pub(super) async fn recorded_policy(db: &mut PgConnection) -> Result<Option<Poli
 
 /// How far commits have to get: what the policy says, or else what Postgres is set up for, and never less than what
 /// hosts did before. A command may also run beside a copy of the ledger that nothing replicates.
-async fn durability(policy: &Policy, db: &mut PgConnection, usage: Use<'_>) -> Result<Durability> {
-    let unreadable = "cannot read the database";
-    let replicates = durability::has_replicas(db).await.context(unreadable)?
-        || usage.is_host() && policy::is_replicated(db).await.context(unreadable)?;
+pub(super) async fn durability(policy: &Policy, db: &mut PgConnection, usage: Use<'_>) -> Result<Durability> {
+    let replicates = durability::has_replicas(db).await.context(UNREADABLE)?
+        || usage.is_host() && policy::is_replicated(db).await.context(UNREADABLE)?;
     let durability = match policy.durability {
         Some(Durability::Local) if replicates && usage.is_host() => {
             audit::warn_of_configuration(
@@ -292,7 +328,7 @@ fn refused_owner(role: &roles::Role) -> String {
 }
 
 /// Whether a connection crosses a network without proving whom it reaches.
-fn is_exposed(options: &PgConnectOptions) -> bool {
+pub(super) fn is_exposed(options: &PgConnectOptions) -> bool {
     let host = options.get_host();
     let is_loopback = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
     let is_local = options.get_socket().is_some() || host.starts_with('/') || is_loopback;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgPool};
 
 use crate::cli::database::{Database, Use};
 use crate::cli::secret::{self, Missing};
@@ -58,12 +58,18 @@ pub(super) async fn open(common: &Common, usage: Use<'_>) -> Result<(Database, C
 /// Binds the ledger to its key, but only if every recorded head is still there: otherwise an emptied ledger would pass for
 /// a new one.
 pub(super) async fn bind(database: &Database, key: &ChainKey, heads: &[PathBuf]) -> Result<()> {
-    Postgres::check(&database.pool, key).await.context("cannot use the ledger")?;
+    check(&database.pool, key, heads).await?;
+    Postgres::open(database.pool.clone(), key, Clock::system().now()).await.context("cannot use the ledger")?;
+    Ok(())
+}
+
+/// Fails if the ledger is bound to another key, or a recorded head in these files is gone.
+pub(super) async fn check(pool: &PgPool, key: &ChainKey, heads: &[PathBuf]) -> Result<()> {
+    Postgres::check(pool, key).await.context("cannot use the ledger")?;
     for path in heads {
-        let mut db = database.pool.acquire().await.context("cannot reach the database")?;
+        let mut db = pool.acquire().await.context("cannot reach the database")?;
         RecordedHeads::read(path)?.check(&mut db, key).await?;
     }
-    Postgres::open(database.pool.clone(), key, Clock::system().now()).await.context("cannot use the ledger")?;
     Ok(())
 }
 

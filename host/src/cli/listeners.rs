@@ -46,7 +46,12 @@ pub(super) async fn open(serve: &Serve) -> Result<Listeners> {
     })
 }
 
-fn files(certificate: &Option<PathBuf>, key: &Option<PathBuf>, clients: &Option<PathBuf>) -> Result<Option<Tls>> {
+/// The certificate of a listener, if one is set.
+pub(super) fn files(
+    certificate: &Option<PathBuf>,
+    key: &Option<PathBuf>,
+    clients: &Option<PathBuf>,
+) -> Result<Option<Tls>> {
     let (Some(certificate), Some(key)) = (certificate.clone(), key.clone()) else { return Ok(None) };
     secret::check_private(&key)?;
     Tls::open(Files { certificate, key, clients: clients.clone() }).map(Some)

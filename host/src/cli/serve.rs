@@ -71,7 +71,7 @@ pub(super) async fn run(common: &Common, serve: Serve, telemetry: Option<Telemet
 
     let usage = if serve.sandbox { Use::Sandbox(&serve.policy) } else { Use::Served };
     let database = Database::open(common, usage).await?;
-    let opened = check(&serve, &database.policy).and_then(|rail| Ok((rail, rail::open(rail, &serve.rail)?)));
+    let opened = rail_of(&serve, &database.policy).and_then(|rail| Ok((rail, rail::open(rail, &serve.rail)?)));
     let (rail_name, rail) = match opened {
         Ok(opened) => opened,
         Err(error) => {
@@ -195,7 +195,7 @@ impl Signals {
 }
 
 /// Which rail the policy names, if this host can keep to it.
-fn check(serve: &Serve, policy: &Policy) -> Result<RailName> {
+pub(super) fn rail_of(serve: &Serve, policy: &Policy) -> Result<RailName> {
     // A host without it would call payments completed that never left the bank.
     policy.rail.or(serve.sandbox.then_some(RailName::Instant)).context(
         "it is not said how payments leave the bank: run `caudal policy set --rail stp` as the owner of the tables, or with \
@@ -254,7 +254,7 @@ fn settings(serve: &Serve, policy: &Policy) -> Settings {
     }
 }
 
-fn model_keys(serve: &Serve) -> Result<ModelKeys> {
+pub(super) fn model_keys(serve: &Serve) -> Result<ModelKeys> {
     let Some(file) = &serve.model_keys else { return Ok(ModelKeys::default()) };
     let read = || ModelKeys::parse(&std::fs::read(file)?, serve.require_signature);
     read().with_context(|| format!("cannot use --model-keys {}", file.display()))

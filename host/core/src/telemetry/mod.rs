@@ -9,7 +9,7 @@ mod spans;
 
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result};
 use opentelemetry::KeyValue;
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_sdk::Resource;
@@ -29,6 +29,16 @@ pub use spans::{SPANS, answered, request_span};
 /// Longest time for one request to the collector, and at the end for the spans that are left.
 const SEND_TIME_MAX: Duration = Duration::from_secs(5);
 
+/// How to reach a collector.
+///
+/// # Errors
+/// If nothing must be sent to this address.
+pub fn transport(url: &str) -> Result<Transport> {
+    Transport::of(url)
+        .filter(|_| !url.contains('?'))
+        .context("--otlp-url needs an https:// address, or an http:// address of this machine, without a query")
+}
+
 /// Sends to a collector.
 pub struct Telemetry {
     provider: SdkTracerProvider,
@@ -37,9 +47,7 @@ pub struct Telemetry {
 impl Telemetry {
     /// To the collector at `url`; of the traces that begin here, `percent` of a hundred.
     pub fn new(url: &str, percent: u8, runtime: Handle) -> Result<Self> {
-        let Some(transport) = Transport::of(url).filter(|_| !url.contains('?')) else {
-            bail!("--otlp-url needs an https:// address, or an http:// address of this machine, without a query");
-        };
+        let transport = transport(url)?;
         // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES add to it.
         let resource = Resource::builder()
             .with_attributes([
