@@ -50,6 +50,9 @@ const LISTENERS: usize = 2;
 /// Files that a process opens for other purposes: the database's connections, components, logs.
 const FILES_RESERVED: usize = 200;
 
+/// Files that a process has to be allowed to open for [`CONNECTIONS_MAX`] on each listener.
+pub const FILES_WANTED: u64 = (LISTENERS * CONNECTIONS_MAX + FILES_RESERVED) as u64;
+
 /// What a connection buffers of a response, in bytes, before the part that exceeds it; also the longest head. A
 /// response of several hundred kilobytes would otherwise stay in the memory of each connection that asked for it; with
 /// a part of 16 KiB, this fills 64.
@@ -243,9 +246,13 @@ pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 /// which is usually far above the 1,024 that it starts with.
 fn connections_max() -> usize {
     let Ok((files, files_max)) = getrlimit(Resource::RLIMIT_NOFILE) else { return CONNECTIONS_MAX };
-    let wanted = (LISTENERS * CONNECTIONS_MAX + FILES_RESERVED) as u64;
-    let raised = files.max(wanted.min(files_max));
+    let raised = files.max(FILES_WANTED.min(files_max));
     let files = if setrlimit(Resource::RLIMIT_NOFILE, raised, files_max).is_ok() { raised } else { files };
+    connections_within(files)
+}
+
+/// Connections of each listener, in a process that may open so many files.
+pub fn connections_within(files: u64) -> usize {
     let possible = usize::try_from(files).unwrap_or(usize::MAX).saturating_sub(FILES_RESERVED) / LISTENERS;
     possible.clamp(1, CONNECTIONS_MAX)
 }

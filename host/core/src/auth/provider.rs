@@ -155,6 +155,14 @@ impl Provider {
         }
     }
 
+    /// Reads the keys once, and keeps none.
+    ///
+    /// # Errors
+    /// When the provider cannot be reached, or what it publishes is not usable.
+    pub async fn check(&self) -> Result<()> {
+        self.read().await.map(drop)
+    }
+
     /// What was read last, unless that is too long ago.
     pub(super) fn published(&self) -> Option<Arc<Published>> {
         self.published.load_full().filter(|published| published.read_at.elapsed() < AGE_MAX)

@@ -30,6 +30,9 @@ const SCHEMA: &str = "set search_path = public, pg_temp; set row_security = off"
 const WHOLE_TABLES: &str = "set local statement_timeout = 0; set local plan_cache_mode = auto; \
     set local enable_seqscan = on; set local enable_mergejoin = on";
 
+/// The oldest Postgres whose features the statements use, as it numbers itself.
+pub const VERSION_MIN: u32 = 140_000;
+
 /// Postgres' code for what a role may not do.
 const INSUFFICIENT_PRIVILEGE: &str = "42501";
 
@@ -79,6 +82,12 @@ pub(crate) async fn read<T>(
     Ok(found)
 }
 
+/// The server's version, in the form of [`VERSION_MIN`].
+pub async fn version(db: &mut PgConnection) -> Result<u32, sqlx::Error> {
+    let version: String = sqlx::query_scalar("show server_version_num").fetch_one(db).await?;
+    version.parse().map_err(|error: std::num::ParseIntError| sqlx::Error::Decode(error.into()))
+}
+
 /// Whether commits are acknowledged only when they are on disk.
 pub async fn is_durable(db: &mut PgConnection) -> Result<bool, sqlx::Error> {
     let setting: String = sqlx::query_scalar("show synchronous_commit").fetch_one(db).await?;
@@ -99,9 +108,8 @@ pub async fn unsafe_setting(db: &mut PgConnection) -> Result<Option<String>, sql
 /// Whether the system's library orders text otherwise than when the database was created, so that indexes may miss what
 /// they hold. Keys are ordered by their bytes, but not every server's catalog is.
 pub async fn has_other_collation(db: &mut PgConnection) -> Result<bool, sqlx::Error> {
-    let version: String = sqlx::query_scalar("show server_version_num").fetch_one(&mut *db).await?;
     // Earlier ones do not remember it.
-    if version.parse().is_ok_and(|version: u32| version < 150_000) {
+    if version(&mut *db).await? < 150_000 {
         return Ok(false);
     }
     let differs = "select datcollversion is distinct from pg_database_collation_actual_version(oid) from pg_database \

@@ -38,7 +38,10 @@ pub enum HeadsError {
     Unreadable(PathBuf),
     #[error("cannot compare the recorded heads with the database")]
     Database(#[from] sqlx::Error),
-    #[error("{0} was not signed with this ledger's key: it is another ledger's, or somebody replaced it")]
+    #[error(
+        "{0} was not signed with this ledger's key, so it is another ledger's, or somebody replaced it: put the file of \
+         this ledger there, from another host or a backup"
+    )]
     Foreign(PathBuf),
     #[error(
         "batch {seq} of chain {chain_id} is in {path} and no longer in the database: history was shortened or rewritten. \

@@ -58,6 +58,12 @@ impl Runtime {
         Ok(Self { pure, deny_all, cache: None, counts: Arc::default(), counts_fuel })
     }
 
+    /// Bytes of the components' memories that may stay resident between decisions.
+    pub fn memory_bytes_kept() -> u64 {
+        let kept = |limits: &Limits| u64::from(limits.slots) * (limits.memories * limits.memory_bytes_kept) as u64;
+        kept(&PURE) + kept(&DENY_ALL)
+    }
+
     /// Caches machine code in files.
     #[must_use]
     pub fn with_cache(self, cache: Cache) -> Self {

@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use arc_swap::ArcSwap;
+use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::WebPkiClientVerifier;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::server::{ParsedCertificate, WebPkiClientVerifier};
 use rustls::version::{TLS12, TLS13};
-use rustls::{RootCertStore, ServerConfig};
+use rustls::{CertificateError, RootCertStore, ServerConfig};
+use time::OffsetDateTime;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
@@ -26,6 +28,8 @@ pub const RELOAD_EVERY: Duration = Duration::from_secs(10);
 
 /// Largest file. A chain of three certificates has five kilobytes, and a few dozen authorities a hundred.
 const FILE_BYTES_MAX: u64 = 1 << 20;
+
+const MALFORMED: &str = "a certificate is malformed";
 
 /// What the server speaks (ALPN).
 const PROTOCOL: &[u8] = b"http/1.1";
@@ -67,6 +71,39 @@ impl Tls {
         let config = contents.config().with_context(|| format!("cannot use {}", files.certificate.display()))?;
         let config = Arc::new(ArcSwap::from_pointee(config));
         Ok(Self { files: Arc::new(files), config, opened: Arc::new(contents) })
+    }
+
+    /// When the first of the certificates that are presented expires.
+    ///
+    /// # Errors
+    /// If one is malformed.
+    pub fn expires_at(&self) -> Result<OffsetDateTime> {
+        // A verification looks at the times before anything else, and by then everything has expired.
+        let end = UnixTime::since_unix_epoch(Duration::MAX);
+        let mut first = u64::MAX;
+        for certificate in certificates(&self.opened.certificate)? {
+            let parsed = ParsedCertificate::try_from(&certificate).context(MALFORMED)?;
+            let verified = verify_server_cert_signed_by_trust_anchor(&parsed, &RootCertStore::empty(), &[], end, &[]);
+            match verified {
+                Err(rustls::Error::InvalidCertificate(CertificateError::ExpiredContext { not_after, .. })) => {
+                    first = first.min(not_after.as_secs());
+                }
+                _ => bail!(MALFORMED),
+            }
+        }
+        let first = i64::try_from(first).context(MALFORMED)?;
+        OffsetDateTime::from_unix_timestamp(first).context(MALFORMED)
+    }
+
+    /// Which of these names the listener's own certificate is not for.
+    ///
+    /// # Errors
+    /// If it is malformed.
+    pub fn lacking<'a>(&self, names: &[&'a str]) -> Result<Vec<&'a str>> {
+        let presented = certificates(&self.opened.certificate)?;
+        let own = ParsedCertificate::try_from(presented.first().context(MALFORMED)?).context(MALFORMED)?;
+        let has = |name: &str| ServerName::try_from(name).is_ok_and(|name| verify_server_name(&own, &name).is_ok());
+        Ok(names.iter().copied().filter(|name| !has(name)).collect())
     }
 
     /// Takes over what changes in the files. What cannot be used is logged, once, and what was there before stays in
