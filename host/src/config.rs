@@ -92,6 +92,9 @@ pub enum Command {
     /// Check, show or begin the file of settings
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Check what `caudal serve` needs with the same settings, and say how to repair what is wrong; changes nothing
+    #[command(after_help = "Exits with 1 if a check fails.")]
+    Doctor(Box<Serve>),
     /// Create or migrate the ledger's tables as their owner, and grant the other roles what they need
     Migrate,
     /// Print the SQL that creates the database roles: owner, hosts, verification

@@ -7,6 +7,7 @@ mod completions;
 mod config;
 mod customer;
 mod database;
+mod doctor;
 mod events;
 mod fork;
 mod freeze;
@@ -90,6 +91,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         match cli.command {
             Command::Serve(serve) => serve::run(&cli.common, *serve, telemetry).await,
             Command::Config(command) => config::run(&cli.common, &command, &cli.shown),
+            Command::Doctor(settings) => doctor::run(&cli.common, &settings).await,
             Command::Migrate => migrate::run(&cli.common).await,
             Command::Roles(roles) => migrate::print_roles(&roles),
             Command::Policy(command) => policy::run(&cli.common, command).await,
