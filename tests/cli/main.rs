@@ -6,6 +6,7 @@ mod collector;
 mod commands;
 mod components;
 mod config;
+mod doctor;
 mod elsewhere;
 mod evidence;
 mod faults;
