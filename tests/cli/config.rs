@@ -24,7 +24,11 @@ fn a_mistake_is_named_with_its_place() {
         ("[transfers]\nbeneficiary-cooling = 1.5", "2:23", "must be a string or a whole number"),
         ("[service]\nsandbox = true\nsandbox = false", "3:1", "duplicate key"),
         ("[service]\nledger-addr = ", "2:15", ""),
-        ("[database]\nledger-key = \"0123456789abcdef0123456789abcdef\"", "2:1", "did you mean ledger-key-file?"),
+        (
+            "[database]\nledger-key = \"0123456789abcdef0123456789abcdef\"",
+            "2:1",
+            "it is a secret, for which ledger-key-file names a file",
+        ),
     ] {
         let checked = check(&data, contents);
         code(&checked, 1);

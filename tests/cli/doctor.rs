@@ -92,6 +92,10 @@ fn findings(printed: &str) -> Vec<(String, String, String)> {
                 said.push('\n');
                 said.push_str(fix);
             }
+            _ if line.starts_with("skip  ") => {
+                let (why, names) = line[6..].rsplit_once(": ").unwrap();
+                found.extend(names.split(", ").map(|name| ("skip".to_owned(), name.to_owned(), why.to_owned())));
+            }
             _ => {
                 let (state, rest) = line.split_at(6);
                 let (name, said) = rest.split_once("  ").unwrap();

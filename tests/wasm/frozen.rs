@@ -46,7 +46,8 @@ fn released_components_fit_the_worlds_of_today() {
             let [named, earlier] = [version, EARLIER].map(|version| format!("{package}{version};"));
             let frozen = world(&mut resolve, &format!("tests/wit/{released}"), (&named, &earlier), name);
             let today = world(&mut resolve, &format!("wit/{today}"), (&named, &named), name);
-            semver_check(resolve, frozen, today).unwrap_or_else(|error| panic!("{package}{version}, {name}: {error:#}"));
+            semver_check(resolve, frozen, today)
+                .unwrap_or_else(|error| panic!("{package}{version}, {name}: {error:#}"));
         }
     }
 }

@@ -6,6 +6,7 @@ mod finding;
 mod machine;
 mod network;
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -21,11 +22,14 @@ use crate::config::{Common, Serve};
 /// Exits with 1 if a host would fail, or already fails unnoticed.
 pub(super) async fn run(common: &Common, settings: &Serve) -> Result<ExitCode> {
     let usage = if settings.sandbox { Use::Sandbox(&settings.policy) } else { Use::Served };
-    let mut is_healthy = true;
+    let (mut is_healthy, mut skipped_for) = (true, BTreeMap::<String, Vec<&str>>::new());
     let mut tell = |findings: Vec<Finding>| -> Result<()> {
         for finding in findings {
             is_healthy &= !finding.is_failure();
-            print(&finding.to_string())?;
+            match finding.skipped() {
+                Some((name, why)) => skipped_for.entry(why).or_default().push(name),
+                None => print(&finding.to_string())?,
+            }
         }
         Ok(())
     };
@@ -46,5 +50,8 @@ pub(super) async fn run(common: &Common, settings: &Serve) -> Result<ExitCode> {
         }
     }
     tell(network::check(settings, key.as_ref()).await)?;
+    for (why, names) in skipped_for {
+        print(&format!("skip  {why}: {}", names.join(", ")))?;
+    }
     Ok(if is_healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -28,6 +28,7 @@ pub struct Entry {
 }
 
 /// Where the value of a setting comes from.
+#[derive(Debug)]
 pub struct Shown {
     pub section: String,
     pub name: String,
@@ -36,7 +37,7 @@ pub struct Shown {
 }
 
 impl Setting {
-    /// In the order of declaration.
+    /// By section, in the order of declaration.
     fn all() -> Vec<Self> {
         let mut root = Cli::command();
         root.build();
@@ -46,7 +47,14 @@ impl Setting {
             section: arg.get_help_heading().unwrap_or("Service").to_lowercase().replace(' ', "-"),
             arg: arg.clone(),
         };
-        in_files.map(setting).collect()
+        let mut sections: Vec<Vec<Self>> = Vec::new();
+        for setting in in_files.map(setting) {
+            match sections.iter_mut().find(|section| section[0].section == setting.section) {
+                Some(section) => section.push(setting),
+                None => sections.push(vec![setting]),
+            }
+        }
+        sections.into_iter().flatten().collect()
     }
 
     fn name(&self) -> &str {
@@ -185,6 +193,10 @@ fn with_advice(what: String, advice: Option<String>) -> String {
 fn place(settings: &[Setting], name: &str) -> String {
     if let Some(setting) = settings.iter().find(|it| it.name() == name) {
         return format!("it belongs in [{}]", setting.section);
+    }
+    let file = settings.iter().map(Setting::name).find(|it| it.strip_suffix("-file") == Some(name));
+    if let Some(file) = file {
+        return format!("it is a secret, for which {file} names a file");
     }
     nearest(name, settings.iter().map(Setting::name))
         .unwrap_or_else(|| "`caudal config example` has all of them".to_owned())

@@ -22,6 +22,7 @@ pub(super) struct Finding {
 }
 
 const FAIL: &str = "fail";
+const SKIP: &str = "skip";
 
 impl Finding {
     pub(super) fn ok(name: &'static str, seen: impl Into<String>) -> Self {
@@ -37,7 +38,7 @@ impl Finding {
     }
 
     pub(super) fn skip(name: &'static str, why: impl Into<String>) -> Self {
-        Self { state: "skip", name, seen: why.into(), fix: None }
+        Self { state: SKIP, name, seen: why.into(), fix: None }
     }
 
     /// Of a check that `caudal serve` makes too. Most of its errors say what is wrong, and after a colon what to do; for
@@ -56,6 +57,11 @@ impl Finding {
             }
             None => Self::fail(name, format!("{error:#}"), otherwise),
         }
+    }
+
+    /// Name and reason of a check that was not made.
+    pub(super) fn skipped(&self) -> Option<(&'static str, String)> {
+        (self.state == SKIP).then(|| (self.name, self.seen.clone()))
     }
 
     pub(super) fn is_failure(&self) -> bool {

@@ -52,10 +52,11 @@ impl Run<'_> {
         if let Command::Transfer(order) | Command::Hold(PlaceHold { order, .. }) = &mut command
             && let Risk::Assessed { acknowledged, .. } = &mut order.risk
         {
-            if acknowledged.take_if(|id| self.state.used.contains(id)).is_some() {
+            let is_spent = acknowledged.take_if(|id| self.state.used.contains(id)).is_some();
+            order.transfer_id = acknowledged.unwrap_or(order.transfer_id);
+            if is_spent {
                 order.forget_shown();
             }
-            order.transfer_id = acknowledged.unwrap_or(order.transfer_id);
         }
         command
     }
