@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # From an empty Debian to a verified transfer, with the commands of OPERATING.md and README.md word for word: with the Debian
-# package, and with the image's files beside Debian's Postgres. Prints the seconds that each takes.
+# package, and with the image's files beside Debian's Postgres. Prints the seconds that each takes. Then the package is upgraded
+# while transfers are sent, taken back, removed and purged.
 #
 #   tests/packages/install.sh FOLDER    what `make packages` has built
 #
@@ -23,13 +24,19 @@ block() {
         inside' "$root/$1"
 }
 
-# LOG FOLDER [COMMANDS]: waits for the sandbox, and sends the first transfer from that folder, with the token that was printed.
-transfer() {
-    local waited=0 token
+# LOG: waits for the sandbox, and sets the command for the token that it prints.
+token_in() {
+    local waited=0
     until token=$(grep -o 'export TOKEN=.*' "$1"); do
         ((++waited < START_SECONDS_MAX * 10)) || die "the sandbox does not start: $(tail -n 5 "$1")"
         sleep 0.1
     done
+}
+
+# LOG FOLDER [COMMANDS]: sends the first transfer from that folder.
+transfer() {
+    local token
+    token_in "$1"
     "${within[@]}" "cd $2; $token; ${3-} $(block README.md 'The first transfer' 1)" >"$scratch/answers" || die "a command of README.md fails: $(cat "$scratch/answers")"
     cat "$scratch/answers"
     grep -q '"balance":8499.5' "$scratch/answers" || die "the transfer is not booked"
@@ -65,6 +72,59 @@ use_package() {
     "${within[@]}" "cd /root; exec $(block host/OPERATING.md 'Install a package' 2)" >"$scratch/log" 2>&1 &
     transfer "$scratch/log" /root
     finish "the Debian package" "$1" $! "$scratch/log"
+}
+
+# LOG: starts the sandbox of the package, and sets its process and token.
+serve() {
+    "${within[@]}" 'cd /root; exec caudal serve --sandbox' >"$1" 2>&1 &
+    host=$!
+    token_in "$1"
+}
+
+stop() {
+    kill "$host"
+    wait "$host" || die "the sandbox does not stop"
+}
+
+upgrade_package() {
+    local host token load version next=$scratch/next sent=$debian/root/sent
+    version=$("${within[@]}" 'dpkg-query --show caudal | cut -f2')
+    # The next release: the same program under a higher number.
+    dpkg-deb --raw-extract "$packages/caudal_${version}_"*.deb "$next"
+    sed -i "s/^Version: .*/Version: $version+next/" "$next/DEBIAN/control"
+    dpkg-deb --build --root-owner-group "$next" "$debian/root/next.deb" >/dev/null
+    serve "$scratch/before"
+    touch "$debian/root/sending"
+    "${within[@]}" "cd /root; $token; $(block README.md 'The first transfer' 1 | sed '/^account=/,$d')"'
+        account=$(call $api/accounts | id_in) payee=$(call $api/beneficiaries | id_in)
+        while [[ -e sending ]]; do
+            call $api/transactions -d "{\"fromAccountId\":\"$account\",\"toBeneficiaryId\":\"$payee\",\"amount\":0.01}" || echo FAILED
+        done >sent 2>&1' &
+    load=$!
+    sleep 2
+    "${within[@]}" 'dpkg --install /root/next.deb' >/dev/null
+    sleep 2
+    rm "$debian/root/sending"
+    wait $load || die "the transfers stop: $(tail -n 2 "$sent")"
+    ! grep -m 1 FAILED -B 1 "$sent" || die "a transfer failed during the upgrade"
+    echo "the package was upgraded: $(grep -c '"id"' "$sent") transfers meanwhile, none failed"
+    stop
+    for package in next.deb "caudal_${version}_*.deb"; do
+        "${within[@]}" "dpkg --install /root/$package" >/dev/null 2>&1
+        serve "$scratch/after"
+        "${within[@]}" 'cd /root; caudal verify' >/dev/null || die "the ledger is not sound with $package"
+        stop
+    done
+    echo "after the upgrade and after the way back the ledger is sound"
+}
+
+remove_package() {
+    "${within[@]}" 'umask 077; echo key >/etc/caudal/keys/ledger; echo heads >/var/lib/caudal/host/heads'
+    "${within[@]}" 'apt-get remove caudal' >/dev/null
+    [[ ! -e $debian/usr/bin/caudal && -e $debian/etc/caudal/caudal.toml ]] || die "removal leaves the program, or takes the settings"
+    "${within[@]}" 'apt-get purge caudal' 2>&1 | grep 'kept are' || die "a purge does not say what it keeps"
+    [[ ! -e $debian/etc/caudal/caudal.toml ]] || die "a purge leaves the settings"
+    [[ -e $debian/etc/caudal/keys/ledger && -e $debian/var/lib/caudal/host/heads ]] || die "a purge takes keys or heads"
 }
 
 use_image() {
@@ -108,5 +168,7 @@ elif [[ -z ${3-} ]]; then
 else
     ip link set lo up
     use_package "$3"
+    upgrade_package
     use_image
+    remove_package
 fi
