@@ -2,6 +2,8 @@
 
 use std::process::Output;
 
+use serde_json::json;
+
 use crate::process::{DataDir, Service, code, program, text};
 
 fn check(data: &DataDir, contents: &str) -> Output {
@@ -113,7 +115,7 @@ fn a_host_and_commands_take_their_settings_from_it() {
     );
     let file = data.file("caudal.toml", &contents);
     let service = Service::start_command(program(&["serve", "--config", &file]));
-    service.must("GET", "/api/ledger/accounts", None);
+    service.must("POST", "/api/ledger/accounts", Some(json!({"accountType": "checking"})));
     code(&program(&["--config", &file, "verify"]).output().unwrap(), 0);
     // What follows is the other program's.
     let psql = program(&["postgres", "--config", &file, "--", "sh", "-c", "echo $# $DATABASE_URL"]).output().unwrap();

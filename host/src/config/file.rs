@@ -85,7 +85,8 @@ impl Setting {
         } else {
             text(value).ok_or_else(|| format!("{name} must be a string or a whole number"))
         };
-        value.map(|value| Some(format!("--{name}={value}")))
+        // A list without items says what is said without it.
+        value.map(|value| (!self.is_list() || !value.is_empty()).then(|| format!("--{name}={value}")))
     }
 
     /// As a line of a file, with what it means.
