@@ -91,7 +91,7 @@ function linkedByThePlan() {
     for (const it of dependencies) visit(it.index);
   };
   for (const index of roots) visit(index);
-  // For example registry+https://example.org/index#libc@0.2.1 or path+file:///caudal/host#caudal@0.9.0.
+  // For example registry+https://example.org/index#libc@0.2.1 or path+file:///caudal/host#caudal@1.0.0.
   return new Set([...found].map((id) => id.split("#")[1]));
 }
 
