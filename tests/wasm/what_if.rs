@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::env;
 use std::fs;
+use std::time::Instant;
 
 use caudal::decision::{Decision, Deployed, Role};
 use caudal::domain::model::ModelKind;
@@ -70,7 +71,10 @@ fn a_planted_rule_is_reported_as_what_it_hits() {
         .collect();
     let candidate = |rules| Candidates { risk: None, rules: Some(rules) };
     let planted = table.replacen(header, &format!("{header}\n{}", planted.join(",")), 1);
-    let found = decide_again(&candidate(load(&built("planted", &planted))), &HashMap::new(), &orders);
+    let candidate_table = candidate(load(&built("planted", &planted)));
+    let started = Instant::now();
+    let found = decide_again(&candidate_table, &HashMap::new(), &orders);
+    println!("{count} orders decided again in {:.1?}", started.elapsed());
     let changes: Vec<_> = found.rules.changes.iter().map(|it| (&*it.was, &*it.is, it.count)).collect();
     assert_eq!(changes, [("accepted", "limit-exceeded", HITS as u64)]);
     assert_eq!((found.rules.changes[0].amount, found.rules.failed), (PLANTED * HITS as i64, 0));
