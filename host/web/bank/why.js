@@ -41,6 +41,7 @@ const CENTAVOS = 100;
 const WORDS = {
   es: {
     risk: "El modelo de riesgo",
+    shown: "El modelo de riesgo, antes de que confirmaras",
     "transfer-rules": "Las reglas del banco",
     same: "Este dispositivo volvió a hacer el cálculo con los mismos datos y la respuesta es idéntica.",
     score: "Este dispositivo volvió a hacer el cálculo con los mismos datos y la calificación es idéntica.",
@@ -58,6 +59,7 @@ const WORDS = {
   },
   en: {
     risk: "The risk model",
+    shown: "The risk model, before you confirmed",
     "transfer-rules": "The bank's rules",
     same: "This device repeated the calculation with the same facts, and the answer is identical.",
     score: "This device repeated the calculation with the same facts, and the score is identical.",
@@ -98,10 +100,10 @@ export async function drawWhy(answer, language, { h, save }) {
     return h("li", `${word}: ${told}`);
   };
   const drawDecision = (
-    /** @type {ReceiptDecision} */ { kind, component, facts, withheld },
+    /** @type {ReceiptDecision} */ { kind, role, component, facts, withheld },
     /** @type {number} */ at,
   ) => [
-    h("h3", words[kind] ?? kind),
+    h("h3", words[role === "shown" ? role : kind] ?? kind),
     h("p", words[kind === "risk" && outcomes[at] === "same" ? "score" : outcomes[at]]),
     h(
       "details",
