@@ -28,6 +28,26 @@ async function fromTree(page) {
   });
 }
 
+/** Ana sends payments to a payee of another bank. Resolves to what asks in her name, and to her account. */
+export async function pay(service, amounts) {
+  const headers = { "content-type": "application/json" };
+  const issued = await fetch(`${service.ledger}/sandbox/token`, { method: "POST", headers, body: '{"user":"ana"}' });
+  headers.authorization = `Bearer ${(await issued.json()).token}`;
+  const ask = async (path, body) => {
+    const sent = body && { method: "POST", body: JSON.stringify(body) };
+    const answer = await fetch(service.ledger + path, { headers, ...sent });
+    assert.ok(answer.ok, path);
+    return answer.json();
+  };
+  const account = await ask("/api/ledger/accounts", { accountType: "checking" });
+  const payee = { name: "Luis Pérez", accountNumber: "012180004643051249", bankName: "BBVA" };
+  const { id } = await ask("/api/ledger/beneficiaries", payee);
+  for (const amount of amounts) {
+    await ask("/api/ledger/transactions", { fromAccountId: account.id, toBeneficiaryId: id, amount });
+  }
+  return { ask, account };
+}
+
 export class Operator {
   /** What the page reported to the browser's log. */
   faults = [];

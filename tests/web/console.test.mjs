@@ -4,19 +4,32 @@
 //   CAUDAL_WEB_SHOTS       a folder outside of the repository for screenshots; none are made without it
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 
 import { launch } from "../parity/chromium.mjs";
 import { SOUND, textOf } from "../parity/hostile.mjs";
-import { Service } from "../parity/service.mjs";
-import { Operator } from "./console.mjs";
+import { program, Service } from "../parity/service.mjs";
+import { Operator, pay } from "./console.mjs";
 
 const REQUESTS = 60;
+/** Reject from 2,000 pesos on and want a review from 1,000 on. */
+const STRICT = `same_account,amount,requirement,parameter
+= 1,,reject,same-account
+,> available,reject,insufficient-funds
+,<= 0,reject,limit-exceeded
+,>= 200000,reject,limit-exceeded
+,>= 100000,review,
+`;
 
 let service;
 let browser;
 let page;
 let ops;
+/** The version of the strict rules. */
+let strict;
 
 before(async () => {
   service = await Service.start();
@@ -154,6 +167,65 @@ test("a token that ends is replaced above the open dialog, and nothing that was 
   await late.press("Sign out");
   await late.shows(/Bearer token/, "#sign-in");
   await late.page.close();
+});
+
+test("rules that are not deployed are tried on past orders, and what would differ is shown", async () => {
+  const [table, file] = ["rules.csv", "rules.wasm"].map((name) => join(service.folder, name));
+  writeFileSync(table, STRICT);
+  const build = ["models", "build", "--rules", "7.0.0", "--from", table, "--output", file];
+  execFileSync(program(), ["--data-dir", service.folder, ...build]);
+  strict = /registered as (\S+)/.exec((await service.push(file)).stdout)[1];
+  const { ask } = await pay(service, [2500.5, 3000, 10]);
+  const [paid] = (await ask("/api/ledger/transactions")).filter((it) => it.amount === 3000);
+  const fraud = { subject_id: paid.id, kind: "confirmed_fraud", source: "test", known_at: paid.createdAt };
+  const headers = { authorization: `Bearer ${ops.token("outcomes:write")}`, "content-type": "application/x-ndjson" };
+  assert.equal((await service.post("/admin/outcomes", JSON.stringify(fraud), headers)).status, 200);
+
+  await page.evaluate(() => {
+    location.hash = "#transfer-rules";
+  });
+  await ops.shows(/transfer-rules-7/, "#versions");
+  // Charts above it appear at any time, so a click at a place may miss it.
+  await page.$eval("[data-what-if]", (it) => it.click());
+  // The wrong way: nothing to try, and for too long.
+  await ops.press("Try", "dialog form");
+  await ops.shows(/Choose a version of one kind or of both/, "dialog");
+  await page.select("#change-transfer-rules", strict);
+  await page.$eval("#change-days", (it) => it.select());
+  await page.keyboard.type("401");
+  await ops.press("Try", "dialog form");
+  await ops.shows(/Enter a whole number from 1 to 400/, "dialog");
+  await page.$eval("#change-days", (it) => it.select());
+  await page.keyboard.type("1");
+  await ops.press("Try", "dialog form");
+  await ops.shows(/Orders: 3\. Decisions that would differ: 2/, "dialog");
+  const shown =
+    /accepted\s+limit exceeded\s+2\s+5,500\.50\s+1,000 to 5,000: 2\s+saved today: 2\s+confirmed fraud: 1\s+not known: 1/;
+  await ops.shows(shown, "dialog tbody");
+  await page.click("dialog .details summary");
+  await ops.shows(new RegExp(paid.id), "dialog details");
+  await ops.axe("what-if");
+  await page.setViewport({ width: 320, height: 640 });
+  assert.equal(await page.$eval("dialog", (it) => it.scrollWidth > it.clientWidth), false, "it fits");
+  await page.setViewport({ width: 1280, height: 900 });
+  // What the host refuses is said.
+  await page.evaluate(() => {
+    const { fetch } = globalThis;
+    globalThis.fetch = (path, options) => {
+      globalThis.fetch = fetch;
+      return fetch(path, { ...options, body: options.body.replace("+", "-") });
+    };
+  });
+  await ops.press("Try", "dialog form");
+  await ops.shows(/must be a registered version of transfer-rules/, "dialog .notice");
+  await ops.press("Close", "dialog");
+  assert.deepEqual(
+    ops.faults.splice(0).filter((it) => !it.includes("422")),
+    [],
+  );
+  await page.evaluate(() => {
+    location.hash = "#risk";
+  });
 });
 
 test("axe finds nothing, in both colour schemes", async () => {

@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { launch } from "../parity/chromium.mjs";
 import { SOUND, textOf } from "../parity/hostile.mjs";
 import { Service } from "../parity/service.mjs";
-import { Operator } from "./console.mjs";
+import { Operator, pay } from "./console.mjs";
 import { compareVersions, readTraffic, rollOut, stopAndAbort } from "./rollout.mjs";
 
 /** A scorer that passes the gate, and traps where the screen is called so. */
@@ -95,6 +95,8 @@ step("a component is pushed; what is none is not sent", async () => {
   });
   await ops.shows(/Nudge/, "#kind-title");
   await ops.shows(/serving/, "#hosts");
+  // What is loaded above the button moves it.
+  await ops.shows(/No answers/, "#traffic-state");
   await ops.press("Push a component");
   await ops.press("Push", "dialog form");
   await ops.shows(/Choose a file first/, "dialog");
@@ -257,7 +259,8 @@ step("identifiers can be copied", async () => {
 step("what waits for a person is shown: an approval, and a payment", async () => {
   await ops.shows(/None waiting/, "#approvals");
   await ops.shows(/None/, "#payments");
-  await pay();
+  // The rail has not decided on them.
+  await pay(service, [1500.5, 1500.5, 1500.5]);
   await ops.page.evaluate(() => {
     location.hash = "#risk";
   });
@@ -357,24 +360,6 @@ step("a customer is looked up by a tracking key, and what is not found is said",
   assert.equal(await support.text("#customer"), "");
   await support.page.close();
 });
-
-/** Customers send payments that the rail has not decided. */
-async function pay() {
-  const headers = { "content-type": "application/json" };
-  const issued = await fetch(`${service.ledger}/sandbox/token`, { method: "POST", headers, body: '{"user":"ana"}' });
-  headers.authorization = `Bearer ${(await issued.json()).token}`;
-  const post = async (path, body) => {
-    const answer = await fetch(service.ledger + path, { method: "POST", headers, body: JSON.stringify(body) });
-    assert.ok(answer.ok, path);
-    return answer.json();
-  };
-  const account = await post("/api/ledger/accounts", { accountType: "checking" });
-  const payee = { name: "Luis Pérez", accountNumber: "012180004643051249", bankName: "BBVA" };
-  const { id } = await post("/api/ledger/beneficiaries", payee);
-  for (let sent = 0; sent < 3; sent += 1) {
-    await post("/api/ledger/transactions", { fromAccountId: account.id, toBeneficiaryId: id, amount: 1500.5 });
-  }
-}
 
 step("the session left no fault behind", () => {
   // What the browser logs about refusals that the session provoked on purpose.

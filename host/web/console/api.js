@@ -1,12 +1,15 @@
 // The admin API: one function per request, a Problem for every failure.
 
-/** @import { Approval, Customer, Deployment, DeploymentRequest, Payment, Report, Version, VersionDetails, Versions, GateReport, Rollout, RolloutRequest, Traffic } from "./types.js" */
+/** @import { Approval, Customer, Deployment, DeploymentRequest, Payment, Report, Version, VersionDetails, Versions, GateReport, Rollout, RolloutRequest, Traffic, WhatIf } from "./types.js" */
 import { Problem, readProblem } from "../shared/problem.js";
 import { claimsOf } from "../shared/token.js";
 
 const TIMEOUT_MS = 10_000;
-/** A push waits for the gate, which takes up to a minute. */
-const PUSH_TIMEOUT_MS = 90_000;
+/** The gate takes up to a minute, and so may many orders that are decided again. */
+const SLOW_TIMEOUT_MS = 90_000;
+
+const MAY_BE_MADE = "The change may have been made: check what is in service before you try again.";
+const RETRIES = "While you are signed in, the console retries by itself.";
 
 /** In memory only: storage would outlive the page and be open to other scripts. */
 let token = "";
@@ -40,12 +43,9 @@ export const sessionNow = () => session.signal;
 
 export const claims = () => claimsOf(token);
 
-/** @param {unknown} error @param {boolean} isChange */
-function noAnswer(error, isChange) {
+/** @param {unknown} error @param {string} detail */
+function noAnswer(error, detail) {
   const isTimeout = error instanceof Error && error.name === "TimeoutError";
-  const detail = isChange
-    ? "The change may have been made: check what is in service before you try again."
-    : "While you are signed in, the console retries by itself.";
   return new Problem({ title: isTimeout ? "The host is slow to respond" : "The host is not responding", detail });
 }
 
@@ -60,15 +60,15 @@ async function refusal(response) {
 
 /**
  * Where the token has expired, what is read is read again with the next one. A change is not repeated by itself: minutes
- * may have passed since somebody confirmed it.
- * @typedef {{ headers?: Record<string, string>, body?: BodyInit, timeoutMs?: number, as?: string }} Options
+ * may have passed since somebody confirmed it. `onSilence` is what to do without an answer, of a POST that only reads.
+ * @typedef {{ headers?: Record<string, string>, body?: BodyInit, timeoutMs?: number, as?: string, onSilence?: string }} Options
  * @param {string} method @param {string} path @param {Options} options
  * @returns {Promise<{ status: number, body: any, headers: Headers }>}
  */
 async function call(method, path, options = {}) {
-  const { headers = {}, body, timeoutMs = TIMEOUT_MS, as } = options;
+  const { headers = {}, body, timeoutMs = TIMEOUT_MS, as, onSilence } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
-  const isChange = method !== "GET";
+  const isChange = method !== "GET" && onSilence === undefined;
   const { signal } = session;
   let response;
   try {
@@ -86,7 +86,7 @@ async function call(method, path, options = {}) {
   } catch (error) {
     // As the host would answer now.
     if (!isChange && signal.aborted) throw new Problem({ status: 401, title: "Signed out" });
-    throw noAnswer(error, isChange);
+    throw noAnswer(error, onSilence ?? (isChange ? MAY_BE_MADE : RETRIES));
   }
   const failure = await refusal(response);
   if (failure.status !== 401 || as !== undefined || !(await askAgain(failure))) throw failure;
@@ -168,10 +168,15 @@ export function startRollout(kind, etag, wanted) {
   return change("POST", pathOf(kind, "rollouts"), etag, wanted);
 }
 
+/** @param {string} path @param {unknown} value @param {Options} [more] */
+const post = async (path, value, more) => {
+  const headers = { "Content-Type": "application/json" };
+  return (await call("POST", path, { headers, body: JSON.stringify(value), ...more })).body;
+};
+
 /** @param {string} kind @param {"pause" | "resume" | "abort"} order @param {string} reason */
 export async function orderRollout(kind, order, reason) {
-  const headers = { "Content-Type": "application/json" };
-  await call("POST", pathOf(kind, `rollouts/${order}`), { headers, body: JSON.stringify({ reason }) });
+  await post(pathOf(kind, `rollouts/${order}`), { reason });
   return {};
 }
 
@@ -182,11 +187,7 @@ export async function approvals() {
 
 /** Approves exactly the action of this digest. @param {string} id @param {string} digest */
 export async function approve(id, digest) {
-  const headers = { "Content-Type": "application/json" };
-  await call("POST", `/admin/approvals/${encodeURIComponent(id)}/approve`, {
-    headers,
-    body: JSON.stringify({ digest }),
-  });
+  await post(`/admin/approvals/${encodeURIComponent(id)}/approve`, { digest });
 }
 
 /** @param {string} id */
@@ -198,6 +199,10 @@ export async function withdraw(id) {
 export async function payments() {
   return (await call("GET", "/admin/payments")).body.payments;
 }
+
+/** Changes nothing. @param {{ risk?: string, rules?: string, days: number, limit: number }} asked @returns {Promise<WhatIf>} */
+export const whatIf = (asked) =>
+  post("/admin/what-if", asked, { timeoutMs: SLOW_TIMEOUT_MS, onSilence: "Try it on fewer orders." });
 
 /** @param {string} by a parameter of the look-up @param {string} quoted @returns {Promise<Customer>} */
 export async function customer(by, quoted) {
@@ -220,7 +225,7 @@ export async function page(path) {
  */
 export async function push(kind, file, signature) {
   const headers = { "Content-Type": "application/wasm", ...(signature && { "Model-Signature": signature }) };
-  const sent = { headers, body: file, timeoutMs: PUSH_TIMEOUT_MS };
+  const sent = { headers, body: file, timeoutMs: SLOW_TIMEOUT_MS };
   const { status, body } = await call("POST", pathOf(kind, "versions"), sent);
   return { isNew: status === 201, ...body };
 }

@@ -23,11 +23,12 @@ import { drawReport } from "./report.js";
 import { drawRollout } from "./rollout.js";
 import { drawService } from "./service.js";
 import { drawEnding, isSignedIn, openSession } from "./session.js";
-import { forgetAll, known, looksUpCustomers, readsModels, refreshKind, refreshWaiting } from "./state.js";
+import { forgetAll, known, looksUpCustomers, mayReplay, readsModels, refreshKind, refreshWaiting } from "./state.js";
 import { markScrollable } from "./table.js";
 import { forgetTraffic, openTraffic, refreshTraffic } from "./traffic.js";
 import { drawVersions, openDetails } from "./versions.js";
 import { drawPayments } from "./waiting.js";
+import { isTried, openWhatIf } from "./what-if.js";
 import { sentence, timeOfDay, zone } from "./words.js";
 
 /** Hosts follow a change within about a second, so refreshing more often would show no more. */
@@ -127,7 +128,13 @@ function draw() {
   for (const place of ["kinds", "models"]) at(place).hidden = !readsModels();
   at("rollout-part").hidden = !hasCanaries;
   const isOperator = mayChange(kind);
-  update(at("push-place"), isOperator && h("button", { type: "button", "data-push": kind }, "Push a component"));
+  update(
+    at("push-place"),
+    isTried(kind) &&
+      mayReplay() &&
+      h("button", { type: "button", "data-key": "what-if", "data-what-if": true }, "Try on past orders"),
+    isOperator && h("button", { type: "button", "data-key": "push", "data-push": kind }, "Push a component"),
+  );
   const now = known.deployments.get(kind);
   if (now) {
     const history = known.histories.get(kind);
@@ -306,6 +313,7 @@ document.addEventListener("click", (event) => {
   else if (clicked.dataset.decide) decideOn(clicked.dataset.decide);
   else if (clicked.dataset.compare !== undefined) compare();
   else if (push) openPush(push, refresh);
+  else if (clicked.dataset.whatIf !== undefined) openWhatIf();
 });
 
 at("skip").addEventListener("click", (event) => {

@@ -72,11 +72,11 @@ export async function openReading(about, load) {
 }
 
 /**
- * @param {{ name: string, label: string, hint: string }} about @param {HTMLInputElement | HTMLTextAreaElement} control
+ * @param {{ name: string, label: string, hint: string }} about @param {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} control
  * @param {() => string} check @param {string} [unit]
  * @returns {Control}
  */
-function drawField({ name, label, hint }, control, check, unit) {
+export function drawField({ name, label, hint }, control, check, unit) {
   const id = `change-${name}`;
   setAttributes(control, { id, name, "aria-describedby": `${id}-fault ${id}-hint` });
   const fault = h("p.fault", { id: `${id}-fault`, role: "alert" });
@@ -101,7 +101,7 @@ function drawField({ name, label, hint }, control, check, unit) {
 }
 
 /** @param {NumberField} about */
-function numberField({ min, max, value, unit = "%", ...about }) {
+export function numberField({ min, max, value, unit = "%", ...about }) {
   const control = h("input", { type: "number", min, max, step: 1, value, inputmode: "numeric", required: true });
   control.addEventListener("focus", () => control.select());
   /** Undefined while it is no valid number: the effects then leave it out. */
@@ -271,7 +271,7 @@ const waiting = ({ id, expiresAt }) => [
 ];
 
 /** Marks the fields that the service rejected. @param {Omit<Control, "text" | "fill">[]} fields @param {Failure} failure */
-function markRejected(fields, failure) {
+export function markRejected(fields, failure) {
   for (const { field = "", detail } of failure.errors) {
     const name = field.split(".").at(-1);
     const it = fields.find((one) => one.name === name);

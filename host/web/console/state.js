@@ -29,6 +29,8 @@ export const looksUpCustomers = () => has("ledger:read", "ledger:operate");
 /** Not if the token is for customers only. */
 export const readsModels = () => !looksUpCustomers() || has("models:admin", "rules:admin", "audit:read");
 
+export const mayReplay = () => has("models:admin", "audit:read");
+
 /** Loads what waits for a person, as far as the token allows. */
 export async function refreshWaiting() {
   const loading = [];

@@ -45,6 +45,22 @@ export interface Approval extends answers.Approval {
   action: { type: string; [field: string]: any };
 }
 
+/** One way in which decisions differ, with counts by range, age or outcome. */
+export interface Difference extends answers.DecisionChange {
+  by_amount: Record<string, number>;
+  by_payee: Record<string, number>;
+  by_outcome: Record<string, number>;
+}
+
+export interface Compared extends answers.Compared {
+  changes: Difference[];
+}
+
+export interface WhatIf extends answers.WhatIf {
+  risk: Compared;
+  rules: Compared;
+}
+
 /** What is known when a change is confirmed: its kind's history, newest first, and its latest report. */
 export interface Seen {
   past: Deployment[];

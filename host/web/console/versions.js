@@ -35,7 +35,7 @@ function buttonsFor(name, now, mayChange) {
 }
 
 /** Newest first. Built-in versions were registered at one time, so then by name. @param {Version[]} versions */
-function newestFirst(versions) {
+export function newestFirst(versions) {
   const age = (/** @type {Version} */ it) => new Date(it.registered_at).getTime() || 0;
   return versions.toSorted(
     (a, b) => age(b) - age(a) || b.model_version.localeCompare(a.model_version, "en", { numeric: true }),
