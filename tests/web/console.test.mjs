@@ -43,6 +43,15 @@ after(async () => {
   await service?.end();
 });
 
+/** A person who decides on reviews, and does nothing else. */
+async function reviewer(name) {
+  const operator = await Operator.at(browser, service);
+  await operator.page.type("#token", operator.token("ledger:operate", name));
+  await operator.press("Sign in");
+  await operator.shows(/MXN from ana/, "#reviews");
+  return operator;
+}
+
 test("a token is required, and one without the scope is read-only", async () => {
   await ops.shot("sign-in");
   await ops.press("Sign in");
@@ -226,6 +235,64 @@ test("rules that are not deployed are tried on past orders, and what would diffe
   await page.evaluate(() => {
     location.hash = "#risk";
   });
+});
+
+test("a transfer under review is claimed by one person, who refuses or releases it", async () => {
+  const rules = { authorization: `Bearer ${ops.token("rules:admin")}`, "content-type": "application/json" };
+  const body = JSON.stringify({ champion: strict, reason: "look at them" });
+  const path = `${service.assist}/admin/models/transfer-rules/deployment`;
+  const deployed = await fetch(path, { method: "PUT", headers: { ...rules, "if-match": '"0"' }, body });
+  assert.equal(deployed.status, 200);
+  while ((await (await fetch(`${service.assist}/ai/health`)).json()).models["transfer-rules"].version !== strict)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  const { ask, account } = await pay(service, [1200, 1500.5]);
+  const balance = async () => (await ask(`/api/ledger/accounts/${account.id}/balance`)).balance;
+  const before = await balance();
+  const eva = await reviewer("eva");
+  await eva.press("Claim", "#reviews");
+  await eva.shows(/Yours to decide for an hour: 1,200\.00 MXN from ana to Luis Pérez/, "#notice");
+  const bea = await reviewer("bea");
+  await bea.shows(/1,200\.00 MXN from ana[\s\S]*BBVA 012180004643051249[\s\S]*Claimed by\s+eva since/, "#reviews");
+  // Hers alone: the only other button is of the other transfer.
+  const buttons = () => bea.page.$$eval("#reviews [data-review]", (all) => all.map((it) => it.textContent));
+  assert.deepEqual(await buttons(), ["Claim: 1,500.50 MXN from ana to Luis Pérez"]);
+  await bea.axe("reviews");
+  await bea.page.close();
+
+  await eva.page.bringToFront();
+  await eva.press("Refuse as scam", "#reviews");
+  await eva.shows(/The money returns to ana[\s\S]*the customer ordered it, deceived/, "dialog");
+  await eva.axe("review");
+  await eva.page.click("dialog button.main");
+  await eva.shows(/Enter a reason/, "dialog");
+  await eva.confirm("ana called");
+  await eva.shows(/Refused, and recorded as an authorised scam/, "#notice");
+  assert.equal(await balance(), before + 1200);
+  await eva.press("Claim", "#reviews");
+  await eva.shows(/1,500\.50 MXN/, "#notice");
+  await eva.press("Release", "#reviews");
+  // Somebody altered it meanwhile, as far as this answer goes.
+  await eva.page.evaluate(() => {
+    const { fetch } = globalThis;
+    globalThis.fetch = async () => {
+      globalThis.fetch = fetch;
+      const title = "The payment is not as it was entered";
+      return Response.json(
+        { status: 409, code: "payment-altered", title, detail: "Run `caudal verify`." },
+        { status: 409 },
+      );
+    };
+  });
+  await eva.page.type("dialog textarea", "confirmed by phone");
+  await eva.page.click("dialog button.main");
+  await eva.shows(/not as it was entered\s+Run `caudal verify`/, "dialog .notice");
+  await eva.page.click("dialog button.main");
+  await eva.shows(/Released, and recorded as a false alarm/, "#notice");
+  await eva.shows(/None waiting/, "#reviews");
+  const statuses = (await ask("/api/ledger/transactions")).filter((it) => [1200, 1500.5].includes(it.amount));
+  assert.deepEqual(statuses.map((it) => `${it.amount} ${it.status}`).sort(), ["1200 failed", "1500.5 completed"]);
+  assert.deepEqual([...eva.faults, ...bea.faults], []);
+  await eva.page.close();
 });
 
 test("axe finds nothing, in both colour schemes", async () => {

@@ -1,6 +1,6 @@
 // The admin API: one function per request, a Problem for every failure.
 
-/** @import { Approval, Customer, Deployment, DeploymentRequest, Payment, Report, Version, VersionDetails, Versions, GateReport, Rollout, RolloutRequest, Traffic, WhatIf } from "./types.js" */
+/** @import { Approval, Customer, Deployment, DeploymentRequest, Payment, Report, Review, Version, VersionDetails, Versions, GateReport, Rollout, RolloutRequest, Traffic, WhatIf } from "./types.js" */
 import { Problem, readProblem } from "../shared/problem.js";
 import { claimsOf } from "../shared/token.js";
 
@@ -8,7 +8,7 @@ const TIMEOUT_MS = 10_000;
 /** The gate takes up to a minute, and so may many orders that are decided again. */
 const SLOW_TIMEOUT_MS = 90_000;
 
-const MAY_BE_MADE = "The change may have been made: check what is in service before you try again.";
+const MAY_BE_MADE = "The change may have been made: check what this page shows before you try again.";
 const RETRIES = "While you are signed in, the console retries by itself.";
 
 /** In memory only: storage would outlive the page and be open to other scripts. */
@@ -199,6 +199,17 @@ export async function withdraw(id) {
 export async function payments() {
   return (await call("GET", "/admin/payments")).body.payments;
 }
+
+/** The oldest first. @returns {Promise<Review[]>} */
+export async function reviews() {
+  return (await call("GET", "/admin/reviews")).body.reviews;
+}
+
+/** @param {string} id */
+export const claimReview = (id) => post(`/admin/reviews/${encodeURIComponent(id)}/claim`, {});
+
+/** @param {string} id @param {{ decision: "release" | "refuse", reason: string, isScam: boolean }} made */
+export const decideReview = (id, made) => post(`/admin/reviews/${encodeURIComponent(id)}/decision`, made);
 
 /** Changes nothing. @param {{ risk?: string, rules?: string, days: number, limit: number }} asked @returns {Promise<WhatIf>} */
 export const whatIf = (asked) =>

@@ -20,6 +20,7 @@ import { update } from "./patch.js";
 import { asFailure, drawFailure } from "./problems.js";
 import { openPush } from "./push.js";
 import { drawReport } from "./report.js";
+import { actOn, drawReviews } from "./reviews.js";
 import { drawRollout } from "./rollout.js";
 import { drawService } from "./service.js";
 import { drawEnding, isSignedIn, openSession } from "./session.js";
@@ -115,7 +116,7 @@ function draw() {
   const kind = shownKind();
   const { name, summary, hasCanaries } = kindOf(kind);
   const focused = document.activeElement;
-  const part = focused?.closest(".part");
+  const part = focused?.closest(".part, .waiting");
 
   if (!holds()) clearNotice();
   document.title = `${name} – Model console – Caudal`;
@@ -154,6 +155,7 @@ function draw() {
   }
   for (const [place, drawn] of /** @type {[string, Child][]} */ ([
     ["approvals", drawApprovals(known.approvals.get("all"))],
+    ["reviews", drawReviews(known.reviews.get("all"))],
     ["payments", drawPayments(known.payments.get("all"))],
   ])) {
     at(`${place}-part`).hidden = drawn === null;
@@ -161,7 +163,8 @@ function draw() {
   }
   markScrollable(at("console"));
   // The focused element may be gone, such as the button of a change that was made.
-  if (focused && !focused.isConnected) part?.querySelector("h3")?.focus();
+  if (focused && !focused.isConnected)
+    /** @type {HTMLElement | null | undefined} */ (part?.querySelector("[tabindex='-1']"))?.focus();
 }
 
 /** Only when the versions change, so that a choice stays. @param {string[]} names */
@@ -240,7 +243,7 @@ openSession({
     failure = null;
     reported = "";
     drafts.clear();
-    for (const place of ["kinds", "approvals", "payments", ...PARTS]) update(at(place));
+    for (const place of ["kinds", "approvals", "reviews", "payments", ...PARTS]) update(at(place));
     clearNotice();
   },
 });
@@ -303,6 +306,26 @@ async function decideOn(id) {
   if (done && !session.aborted) notify("good", h("p", done));
 }
 
+/** @param {string} act @param {string} id */
+async function review(act, id) {
+  const it = known.reviews.get("all")?.data?.find(({ transactionId }) => transactionId === id);
+  if (!it) return;
+  const session = api.sessionNow();
+  const key = `review ${act} ${id}`;
+  /** @type {[ "good" | "bad", Child ] | null} */
+  let said = null;
+  try {
+    const { done, draft } = await actOn(act, it, drafts.get(key));
+    if (session.aborted) return;
+    if (draft) drafts.set(key, draft);
+    if (done) said = ["good", h("p", done)];
+  } catch (error) {
+    said = ["bad", drawFailure(asFailure(error))];
+  }
+  await refresh();
+  if (said && !session.aborted) notify(...said);
+}
+
 document.addEventListener("click", (event) => {
   const clicked = event.target instanceof Element && event.target.closest("button");
   if (!clicked) return;
@@ -311,6 +334,7 @@ document.addEventListener("click", (event) => {
   else if (change) makeChange(change, version);
   else if (details) openDetails(shownKind(), details, known.deployments.get(shownKind()));
   else if (clicked.dataset.decide) decideOn(clicked.dataset.decide);
+  else if (clicked.dataset.review) review(clicked.dataset.review, clicked.dataset.id ?? "");
   else if (clicked.dataset.compare !== undefined) compare();
   else if (push) openPush(push, refresh);
   else if (clicked.dataset.whatIf !== undefined) openWhatIf();

@@ -1,6 +1,6 @@
 // What the service answered for each kind.
 
-/** @import { Approval, Deployment, Loaded, Payment, Report, Rollout, Versions } from "./types.js" */
+/** @import { Approval, Deployment, Loaded, Payment, Report, Review, Rollout, Versions } from "./types.js" */
 import * as api from "./api.js";
 import { kindOf } from "./kinds.js";
 import { asFailure } from "./problems.js";
@@ -15,6 +15,7 @@ export const known = {
   /** One entry, `all`, if the token allows to see them. */
   approvals: /** @type {Map<string, Loaded<Approval[]>>} */ (new Map()),
   payments: /** @type {Map<string, Loaded<Payment[]>>} */ (new Map()),
+  reviews: /** @type {Map<string, Loaded<Review[]>>} */ (new Map()),
 };
 
 export function forgetAll() {
@@ -36,7 +37,8 @@ export async function refreshWaiting() {
   const loading = [];
   if (has("models:admin", "rules:admin", "ledger:operate"))
     loading.push(loadPart(known.approvals, "all", api.approvals));
-  if (has("ledger:operate")) loading.push(loadPart(known.payments, "all", api.payments));
+  if (has("ledger:operate"))
+    loading.push(loadPart(known.payments, "all", api.payments), loadPart(known.reviews, "all", api.reviews));
   await Promise.all(loading);
 }
 

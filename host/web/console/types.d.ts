@@ -16,6 +16,7 @@ export type {
   Latency,
   ModelKind as Versions,
   PendingPayment as Payment,
+  Review,
   Rollout,
   RolloutRequest,
   Scores,

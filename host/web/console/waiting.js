@@ -5,6 +5,7 @@
 import { h } from "../shared/dom.js";
 import { copyButton } from "./copy.js";
 import { drawFailure } from "./problems.js";
+import { known } from "./state.js";
 import { table } from "./table.js";
 import { duration, pesos, when } from "./words.js";
 
@@ -37,6 +38,8 @@ function drawTable(payments) {
 export function drawPayments(part) {
   if (!part) return null;
   if (part.failure) return h("div.notice.bad", drawFailure(part.failure));
-  const payments = part.data ?? [];
+  // No rail has what is under review, which is shown as such.
+  const reviewed = new Set(known.reviews.get("all")?.data?.map((it) => it.transactionId));
+  const payments = (part.data ?? []).filter((it) => !reviewed.has(it.transactionId));
   return payments.length > 0 ? drawTable(payments) : h("p", "None.");
 }
