@@ -60,25 +60,26 @@ fn a_planted_rule_is_reported_as_what_it_hits() {
     let deployed = TransferRules::load(runtime(), &component("transfer-rules")).unwrap();
     let orders = orders(&deployed, count);
     let header = table.lines().find(|line| line.starts_with("same_account")).unwrap();
-    let planted: Vec<_> = header
-        .split(',')
-        .map(|column| match column {
+    let row = |requirement: &str, parameter: &str| {
+        let cells = header.split(',').map(|column| match column {
             "amount" => format!("= {PLANTED}"),
-            "requirement" => "reject".to_owned(),
-            "parameter" => "limit-exceeded".to_owned(),
+            "requirement" => requirement.to_owned(),
+            "parameter" => parameter.to_owned(),
             _ => String::new(),
-        })
-        .collect();
+        });
+        table.replacen(header, &format!("{header}\n{}", cells.collect::<Vec<_>>().join(",")), 1)
+    };
     let candidate = |rules| Candidates { risk: None, rules: Some(rules) };
-    let planted = table.replacen(header, &format!("{header}\n{}", planted.join(",")), 1);
-    let candidate_table = candidate(load(&built("planted", &planted)));
-    let started = Instant::now();
-    let found = decide_again(&candidate_table, &HashMap::new(), &orders);
-    println!("{count} orders decided again in {:.1?}", started.elapsed());
-    let changes: Vec<_> = found.rules.changes.iter().map(|it| (&*it.was, &*it.is, it.count)).collect();
-    assert_eq!(changes, [("accepted", "limit-exceeded", HITS as u64)]);
-    assert_eq!((found.rules.changes[0].amount, found.rules.failed), (PLANTED * HITS as i64, 0));
-    assert!(found.rules.changes[0].subjects.iter().all(|it| it.as_u128() % (count / HITS) as u128 == 7));
+    for (requirement, parameter, is) in [("reject", "limit-exceeded", "limit-exceeded"), ("review", "", "reviewed")] {
+        let planted = candidate(load(&built(requirement, &row(requirement, parameter))));
+        let started = Instant::now();
+        let found = decide_again(&planted, &HashMap::new(), &orders);
+        println!("{count} orders decided again in {:.1?}", started.elapsed());
+        let changes: Vec<_> = found.rules.changes.iter().map(|it| (&*it.was, &*it.is, it.count)).collect();
+        assert_eq!(changes, [("accepted", is, HITS as u64)]);
+        assert_eq!((found.rules.changes[0].amount, found.rules.failed), (PLANTED * HITS as i64, 0));
+        assert!(found.rules.changes[0].subjects.iter().all(|it| it.as_u128() % (count / HITS) as u128 == 7));
+    }
 
     // The versions that decided, and the same rules in another form.
     for same in [component("transfer-rules"), built("unchanged", &table)] {

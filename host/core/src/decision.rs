@@ -62,6 +62,9 @@ pub struct KeptFact {
 /// Whether the person acknowledged the risk: no fact that rules can ask for, but what their requirements are read with.
 const ACKNOWLEDGED: (u8, &str) = (127, "acknowledged");
 
+/// In place of the codes of a refusal: a person decides.
+const REVIEW: u8 = u8::MAX;
+
 /// What a risk model answered. Reasons are places among the codes of [`reason_codes`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum RiskOutcome {
@@ -72,7 +75,7 @@ pub enum RiskOutcome {
 /// What rules answered, and what it meant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RulesOutcome {
-    /// Why the order was refused, as places in [`CODES`]; empty if it was not.
+    /// Why the order was refused, as places in [`CODES`], or [`REVIEW`]; empty if it was accepted.
     pub codes: Vec<u8>,
     pub own: RulesAnswer,
 }
@@ -144,13 +147,21 @@ impl RiskOutcome {
 
 impl RulesOutcome {
     pub(crate) fn of(Ruling { verdict, own }: &Ruling) -> Self {
-        let violations = if let Verdict::Rejected(violations) = verdict { &violations[..] } else { &[] };
-        let codes = violations.iter().filter_map(|it: &Violation| place_of(&it.code, CODES)).collect();
+        let place = |it: &Violation| place_of(&it.code, CODES);
+        let codes = match verdict {
+            Verdict::Rejected(violations) => violations.iter().filter_map(place).collect(),
+            Verdict::Reviewed => vec![REVIEW],
+            Verdict::Accepted => Vec::new(),
+        };
         Self { codes, own: own.clone() }
     }
 
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         postcard::to_allocvec(self).unwrap_or_default()
+    }
+
+    pub fn is_review(&self) -> bool {
+        self.codes == [REVIEW]
     }
 
     pub fn codes(&self) -> impl Iterator<Item = &'static str> {

@@ -20,7 +20,7 @@ const TRIED = [
     hint: "A different level also reaches the rules.",
     none: " Orders are scored only with risk enforcement, shadow or enforce.",
   },
-  { kind: "transfer-rules", hint: "Requiring a review counts as accepting.", none: "" },
+  { kind: "transfer-rules", hint: "One that asks for a person is reviewed.", none: "" },
 ];
 
 /** @param {string} kind */

@@ -145,9 +145,9 @@ pub fn decide_again(
     found
 }
 
-/// The gravest reason for a refusal.
+/// The gravest reason for a refusal, or what happens instead of one.
 fn class(outcome: &RulesOutcome) -> &'static str {
-    outcome.codes().next().unwrap_or("accepted")
+    outcome.codes().next().unwrap_or(if outcome.is_review() { "reviewed" } else { "accepted" })
 }
 
 impl Compared {
