@@ -15,7 +15,7 @@ mod token;
 
 use std::path::PathBuf;
 
-use clap::{Arg, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{Arg, Args, CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::db::roles::OWNER;
@@ -47,9 +47,6 @@ pub struct Cli {
     pub common: Common,
     #[command(subcommand)]
     pub command: Command,
-    /// For `caudal config show`.
-    #[arg(skip)]
-    pub shown: Vec<file::Shown>,
 }
 
 /// Settings of every command.
@@ -187,15 +184,6 @@ pub enum Command {
 
 /// Below the help of a command, in place of the settings of every command.
 const MORE: &str = "`caudal --help` lists the options that every command accepts, such as --data-dir.";
-
-impl Cli {
-    /// Reads the command line. Exits with a message if it is not valid.
-    pub fn read() -> Self {
-        let (matches, shown) = file::layered(std::env::args_os().collect()).unwrap_or_else(|error| error.exit());
-        let read = Self::from_arg_matches(&matches).map(|read| Self { shown, ..read });
-        read.unwrap_or_else(|error| error.format(&mut command_line()).exit())
-    }
-}
 
 /// The command line for help and manual pages: only `caudal --help` lists what every command accepts.
 pub fn command_line() -> clap::Command {

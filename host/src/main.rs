@@ -2,14 +2,16 @@
 
 use std::process::ExitCode;
 
-use caudal::{cli, config::Cli};
+use caudal::cli;
+use caudal::config::file::read_all;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[expect(clippy::print_stderr, reason = "a failed command reports its error on standard error")]
 fn main() -> ExitCode {
-    match cli::run(Cli::read()) {
+    let (cli, shown) = read_all();
+    match cli::run(cli, &shown) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("caudal: {error:#}");

@@ -49,6 +49,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
 
 use crate::audit::{self, Event};
+use crate::config::file::Shown;
 use crate::config::{Cli, Command, PolicyCommand, ReceiptCommand, SimulatedRail, exposed_secret};
 use crate::db::{durability, session};
 use crate::telemetry::{Lines, SPANS, Telemetry};
@@ -57,11 +58,11 @@ use crate::telemetry::{Lines, SPANS, Telemetry};
 const FORBIDDEN: &str = "the role in DATABASE_URL may not do this: `caudal migrate`, `caudal policy set` and `caudal rotate-key` \
     need the owner of the tables, `caudal verify` the role caudal_verify, everything else caudal_serve";
 
-/// Runs one command.
+/// Runs one command. `shown` is for `caudal config show`.
 ///
 /// # Errors
 /// With a message that says what to do.
-pub fn run(cli: Cli) -> Result<ExitCode> {
+pub fn run(cli: Cli, shown: &[Shown]) -> Result<ExitCode> {
     // Before there are threads: each confines itself.
     if let Command::Gate { may_be_unconfined } = cli.command {
         return gate::run(may_be_unconfined);
@@ -90,7 +91,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     let outcome = runtime.block_on(async {
         match cli.command {
             Command::Serve(serve) => serve::run(&cli.common, *serve, telemetry).await,
-            Command::Config(command) => config::run(&cli.common, &command, &cli.shown),
+            Command::Config(command) => config::run(&cli.common, &command, shown),
             Command::Doctor(settings) => doctor::run(&cli.common, &settings).await,
             Command::Migrate => migrate::run(&cli.common).await,
             Command::Roles(roles) => migrate::print_roles(&roles),

@@ -8,7 +8,7 @@ use caudal_convert::nearest;
 use clap::builder::Command;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, CommandFactory as _};
+use clap::{Arg, ArgMatches, CommandFactory as _, FromArgMatches as _};
 use toml::de::{DeTable, DeValue};
 
 use super::{Cli, command_line};
@@ -225,11 +225,18 @@ pub fn as_served(entries: Vec<Entry>) -> Result<ArgMatches, clap::Error> {
     command_line().try_get_matches_from(["caudal".to_owned(), "serve".to_owned()].into_iter().chain(arguments))
 }
 
+/// Reads the command line and the settings file. Exits with a message if one of them is not valid.
+pub fn read_all() -> (Cli, Vec<Shown>) {
+    let (matches, shown) = layered(std::env::args_os().collect()).unwrap_or_else(|error| error.exit());
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command_line()).exit());
+    (cli, shown)
+}
+
 /// A command line with what the settings file adds to it, and for `caudal config show` where each value comes from.
 ///
 /// # Errors
 /// What is wrong with either.
-pub(super) fn layered(mut arguments: Vec<OsString>) -> Result<(ArgMatches, Vec<Shown>), clap::Error> {
+fn layered(mut arguments: Vec<OsString>) -> Result<(ArgMatches, Vec<Shown>), clap::Error> {
     let given = match command_line().try_get_matches_from(&arguments) {
         // The file may have what is missing.
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {

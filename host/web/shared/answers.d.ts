@@ -254,7 +254,7 @@ export interface BulkTransfer {
   concept?: string | null;
   /** Referencia numérica: up to seven digits. An integer from 1 to 9999999. */
   numericReference?: number | null;
-  /** From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for one transfer or hold. At most 140 characters. */
+  /** From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for one transfer or hold. At most 800 characters. */
   acknowledgmentToken?: string | null;
 }
 
@@ -289,7 +289,7 @@ export interface CaptureRequest {
   isNewDevice?: boolean | null;
   /** Whether the location differs from the user's usual one. Defaults to true, likewise. */
   geolocationChanged?: boolean | null;
-  /** From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for one transfer or hold. At most 140 characters. */
+  /** From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for one transfer or hold. At most 800 characters. */
   acknowledgmentToken?: string | null;
 }
 
@@ -418,7 +418,7 @@ export interface ConfirmationRequest {
   isNewDevice?: boolean | null;
   /** Whether the location differs from the user's usual one. Defaults to true, likewise. */
   geolocationChanged?: boolean | null;
-  /** From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for one transfer or hold. At most 140 characters. */
+  /** From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for one transfer or hold. At most 800 characters. */
   acknowledgmentToken?: string | null;
 }
 
@@ -739,7 +739,7 @@ export interface HoldRequest {
   isNewDevice?: boolean | null;
   /** Whether the location differs from the user's usual one. Defaults to true, likewise. */
   geolocationChanged?: boolean | null;
-  /** From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for one transfer or hold. At most 140 characters. */
+  /** From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for one transfer or hold. At most 800 characters. */
   acknowledgmentToken?: string | null;
   /** Defaults to seven days. An integer from 1 to 2592000. */
   expiresInSeconds?: number | null;
@@ -1829,7 +1829,7 @@ export interface TransferRequest {
   concept?: string | null;
   /** Referencia numérica: up to seven digits. An integer from 1 to 9999999. */
   numericReference?: number | null;
-  /** From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for one transfer or hold. At most 140 characters. */
+  /** From the risk context, to record that the user saw the risk. Required if it is high and enforced. Good for one transfer or hold. At most 800 characters. */
   acknowledgmentToken?: string | null;
 }
 
