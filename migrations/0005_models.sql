@@ -97,7 +97,7 @@ create table rollout (
     canary bytea not null references component,
     -- Percentages of users, ascending. The last is 100: the canary becomes the champion.
     steps smallint[] not null
-        constraint rollout_steps check (cardinality(steps) between 1 and 10 and steps[cardinality(steps)] = 100),
+        constraint rollout_steps check (cardinality(steps) >= 1 and cardinality(steps) <= 10 and steps[cardinality(steps)] = 100),
     -- Decisions of the canary that each step takes, and how long it takes at least.
     step_decisions int not null constraint rollout_step_decisions check (step_decisions > 0),
     step_seconds int not null constraint rollout_step_seconds check (step_seconds >= 0),

@@ -28,6 +28,7 @@ stage() {
     mkdir -p "$staged"/{man,sbom,completions/{bash,zsh,fish}}
     cp -r "$root/host/packaging/debian" "$staged"
     cp "$target/dist/caudal" "$root/host/alerts.yml" "$root"/host/{OPERATING,ACCESSIBILITY,CHANGELOG}.md "$staged"
+    cp "$root/components/README.md" "$staged/COMPONENTS.md"
     node "$root/host/sbom.mjs" "$staged/sbom" "$staged/caudal" >/dev/null
     mv "$staged/sbom/NOTICES" "$staged"
     "$staged/caudal" config example >"$staged/caudal.toml"

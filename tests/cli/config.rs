@@ -26,6 +26,8 @@ fn a_mistake_is_named_with_its_place() {
         ("[transfers]\nbeneficiary-cooling = 1.5", "2:23", "must be a string or a whole number"),
         ("[service]\nsandbox = true\nsandbox = false", "3:1", "duplicate key"),
         ("[service]\nledger-addr = ", "2:15", ""),
+        ("[service]\nCAUDAL_LEDGER_ADDR = \"x\"", "2:1", "write ledger-addr in [service]"),
+        ("[payment-rail]\nrail = \"stp\"", "2:1", "all hosts share it, so it is set with `caudal policy set --rail`"),
         (
             "[database]\nledger-key = \"0123456789abcdef0123456789abcdef\"",
             "2:1",

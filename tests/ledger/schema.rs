@@ -31,6 +31,23 @@ async fn the_catalogue_is_what_the_migrations_make(db: PgPool) {
     assert!(found == std::fs::read_to_string(path).unwrap(), "RENEW=1 and this test renew migrations/catalogue.txt");
 }
 
+/// A dump holds them as text, and what is read from it may be written otherwise.
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn constraints_are_the_same_after_a_dump(db: PgPool) {
+    let checks = r#"
+        select format('alter table %s drop constraint %I cascade, add constraint %2$I %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
+        from pg_constraint where contype = 'c' and connamespace = 'public'::regnamespace and conrelid <> 0
+    "#;
+    let mut db = db.acquire().await.unwrap();
+    let before = catalogue::lines(&mut db).await.unwrap();
+    let again: Vec<String> = sqlx::query_scalar(checks).fetch_all(&mut *db).await.unwrap();
+    assert!(again.len() > 50, "{}", again.len());
+    for change in again {
+        sqlx::raw_sql(sqlx::AssertSqlSafe(change)).execute(&mut *db).await.unwrap();
+    }
+    assert_eq!(catalogue::lines(&mut db).await.unwrap(), before);
+}
+
 #[sqlx::test(migrator = "caudal::MIGRATOR")]
 async fn a_migration_that_waits_holds_nobody_up(db: PgPool) {
     let index = SqlStr::from_static("create index idempotency_by_transfer on idempotency (transfer_id)");

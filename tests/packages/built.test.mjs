@@ -52,6 +52,7 @@ test("the Debian package has what a host needs, and the tarball the same", () =>
     "usr/share/caudal/sbom/caudal.slsa.intoto.json",
     "usr/share/doc/caudal/ACCESSIBILITY.md.gz",
     "usr/share/doc/caudal/CHANGELOG.md.gz",
+    "usr/share/doc/caudal/COMPONENTS.md.gz",
     "usr/share/doc/caudal/NOTICES.gz",
     "usr/share/man/man1/caudal-serve.1.gz",
   ])

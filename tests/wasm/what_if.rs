@@ -54,6 +54,7 @@ fn orders(rules: &TransferRules, count: usize) -> Vec<OrderDecisions> {
 
 /// `CAUDAL_WHAT_IF_ORDERS` orders (20,000).
 #[test]
+#[expect(clippy::print_stdout, reason = "with many orders, how long it takes is what is asked")]
 fn a_planted_rule_is_reported_as_what_it_hits() {
     let count = env::var("CAUDAL_WHAT_IF_ORDERS").map_or(20_000, |count| count.parse().unwrap());
     let table = fs::read_to_string(root().join(RULES)).unwrap();

@@ -195,6 +195,16 @@ fn place(settings: &[Setting], name: &str) -> String {
     if let Some(setting) = settings.iter().find(|it| it.name() == name) {
         return format!("it belongs in [{}]", setting.section);
     }
+    let by_variable = settings.iter().find(|it| it.arg.get_env().is_some_and(|variable| variable == name));
+    if let Some(setting) = by_variable {
+        return format!("write {} in [{}]", setting.name(), setting.section);
+    }
+    if Cli::command().find_subcommand("serve").is_some_and(|it| {
+        let of_policy = it.get_arguments().filter(|arg| arg.get_help_heading() == Some("Policy in the sandbox"));
+        of_policy.into_iter().any(|arg| arg.get_long() == Some(name))
+    }) {
+        return format!("all hosts share it, so it is set with `caudal policy set --{name}`");
+    }
     let file = settings.iter().map(Setting::name).find(|it| it.strip_suffix("-file") == Some(name));
     if let Some(file) = file {
         return format!("it is a secret, for which {file} names a file");

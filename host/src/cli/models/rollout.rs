@@ -44,7 +44,8 @@ async fn start(api: &AdminApi, arguments: &StartRollout) -> Result<ExitCode> {
     present.confirm_end(&[Some(version)], arguments.end_canary, &mut wanted)?;
     present.confirm_setback(version, arguments.despite_setback, &mut wanted)?;
     let path = format!("/admin/models/{kind}/rollouts");
-    let done = api.call(Method::POST, &path, &if_match(present.now.0.epoch), Some(&wanted)).await?.body;
+    let answer = api.call(Method::POST, &path, &if_match(present.now.0.epoch), Some(&wanted)).await?;
+    let Some(done) = answer.done()? else { return Ok(ExitCode::SUCCESS) };
     print(&format!("{version} is the canary; steps: {}", steps(&done)))?;
     print(&format!("see what it waits for with `caudal models rollout list {kind}`"))?;
     Ok(ExitCode::SUCCESS)
