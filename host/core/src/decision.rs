@@ -75,7 +75,7 @@ pub enum RiskOutcome {
 /// What rules answered, and what it meant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RulesOutcome {
-    /// Why the order was refused, as places in [`CODES`], or [`REVIEW`]; empty if it was accepted.
+    /// Why the order was refused, as places in [`CODES`], or the mark of a review; empty if it was accepted.
     pub codes: Vec<u8>,
     pub own: RulesAnswer,
 }
