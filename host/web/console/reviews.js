@@ -1,4 +1,4 @@
-// Transfers whose money is held because the rules require a person to decide. Whoever decides has claimed it before.
+// Transfers that the rules want a person to decide on, whose money is held meanwhile. A person claims one before deciding.
 
 /** @import { Child } from "../shared/dom.js" */
 /** @import { Draft } from "./dialog.js" */
@@ -101,7 +101,7 @@ function drawReview(it) {
       it.decision &&
         h(
           "p.notice.bad",
-          `The decision to ${it.decision} it was interrupted before it became an outcome. Whoever claimed it repeats it.`,
+          `The decision to ${it.decision} it was interrupted before its outcome was recorded. The person who claimed it has to repeat it.`,
         ),
       factsOf(it),
     ),

@@ -60,7 +60,7 @@ pub(super) fn keys(common: &Common, serve: &Serve) -> (Vec<Finding>, Option<Chai
     (findings, key)
 }
 
-/// Whoever owns a file can give it another mode. For root, it may well be the service's user.
+/// The owner of a file can change its mode. When root runs this, that may be the service's user.
 fn foreign_owner(path: &Path) -> Option<Finding> {
     let (owner, user) = (Uid::from_raw(fs::metadata(path).ok()?.uid()), Uid::effective());
     if user.is_root() || owner.is_root() || owner == user {
