@@ -9,8 +9,9 @@ import { isSound } from "./looks.mjs";
 import { Person } from "./person.mjs";
 
 const ASK = "¿Cómo se decidió?";
+const OUTCOME = "la respuesta es idéntica";
 
-/** What the page may load for it, and the time from the click to the outcome on a phone's processor. */
+/** What the page may load for it, and the time from the key to the outcome on a phone's processor. */
 const BYTES_MAX = 120_000;
 const MS_MAX = 300;
 /** A phone's processor beside this one. */
@@ -52,10 +53,20 @@ export function deciding(stage) {
       bytes += encodedDataLength;
     });
     await cdp.send("Emulation.setCPUThrottlingRate", { rate: SLOWER });
-    const started = performance.now();
+    // Timed in the page, because it takes longer to find and press the key than to check the receipt.
+    await it.page.evaluate((outcome) => {
+      addEventListener("keydown", ({ timeStamp }) => Object.assign(window, { asked: timeStamp }), true);
+      const seen = new MutationObserver(() => {
+        if (!document.querySelector("main").innerText.includes(outcome)) return;
+        seen.disconnect();
+        Object.assign(window, { answered: performance.now() });
+      });
+      seen.observe(document.querySelector("main"), { childList: true, subtree: true });
+    }, OUTCOME);
     await it.activates("DisclosureTriangle", ASK);
-    await it.sees("la respuesta es idéntica", "main");
-    t.diagnostic(`${Math.round(performance.now() - started)} ms of ${MS_MAX} with keys and waits, ${bytes} bytes`);
+    await it.sees(OUTCOME, "main");
+    const ms = await it.page.evaluate(() => window.answered - window.asked);
+    t.diagnostic(`${Math.round(ms)} ms of ${MS_MAX}, ${bytes} bytes`);
     await cdp.detach();
     assert.ok(bytes > 1_000 && bytes <= BYTES_MAX, `${bytes} bytes`);
     await it.sees("el banco la firmó", "main");
