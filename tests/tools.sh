@@ -13,7 +13,7 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-readonly root NODE_MIN=18 DEBIAN_TOOLS=(debhelper iproute2 lintian mmdebstrap umoci)
+readonly root NODE_MIN=18 DEBIAN_TOOLS=(debhelper iproute2 lintian mmdebstrap systemd-container umoci)
 
 die() { printf 'tests: %s\n' "$*" >&2; exit 1; }
 

@@ -1,5 +1,7 @@
 //! The file of settings: what it can say, what is wrong with one, and what wins over it.
 
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Output;
 
 use serde_json::json;
@@ -63,6 +65,15 @@ fn what_does_not_go_together_is_named() {
         let checked = check(&data, contents);
         code(&checked, 1);
         assert!(text(&checked.stderr).contains(what), "{contents}: {}", text(&checked.stderr));
+    }
+    let password = "[database]\ndatabase-url = \"postgres://ana:secret@db/bank\"";
+    for (mode, status) in [(0o644, 1), (0o640, 1), (0o600, 0)] {
+        let file = data.file("caudal.toml", password);
+        fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+        let checked = program(&["config", "check", &file]).output().unwrap();
+        code(&checked, status);
+        let is_named = text(&checked.stderr).contains(":2:1: others can read the password in database-url: put it");
+        assert_eq!(is_named, status == 1, "{mode:o}: {checked:?}");
     }
     code(&program(&["config", "check"]).output().unwrap(), 1);
     let missing = program(&["config", "check", "/nonexistent/caudal.toml"]).output().unwrap();

@@ -196,9 +196,17 @@ fn each_wrong_setting_is_named_until_it_is_corrected() {
     let set = |name, value| vec![(name, value)];
     let of_key = ["is readable by others", "\nrun `chmod 600 ", &*readable];
     let certificate = ("fail", "assist certificate");
-    let cases: [Case<'_>; 10] = [
+    let (stp, later) = ("CAUDAL_STP_KEY_FILE", "/run/credentials/caudal.service/keys_stp");
+    let cases: [Case<'_>; 12] = [
         (set(KEY, &*readable), set(KEY, &*own), ("fail", "ledger key"), &of_key),
         (set(KEY, &*other), set(KEY, &*own), ("fail", "bound key"), &["\nconfigure the key that the other hosts"]),
+        (
+            set(stp, "/none"),
+            set(stp, &*own),
+            ("fail", "STP key"),
+            &["cannot read /none", "\nset it to the private key"],
+        ),
+        (set(stp, later), set(stp, &*own), ("fail", "STP key"), &["\nstart the service"]),
         (tls(&expired, &key, "assist.bank"), sound(), certificate, &["expired", "--assist-tls-cert"]),
         (tls(&valid, &key, "other.bank"), sound(), certificate, &["not for other.bank", "subjectAltName"]),
         (tls(&valid, &stranger, "assist.bank"), sound(), certificate, &["belong together", "--assist-tls-key"]),

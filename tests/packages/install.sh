@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From an empty Debian to a verified transfer, with the commands of OPERATING.md and README.md word for word: with the Debian
 # package, and with the image's files beside Debian's Postgres. Prints the seconds that each takes. Then the package is upgraded
-# while transfers are sent, taken back, removed and purged.
+# while transfers are sent, taken back, started as a service, removed and purged.
 #
 #   tests/packages/install.sh FOLDER    what `make packages` has built
 #
@@ -54,7 +54,7 @@ finish() {
 install_package() {
     local started
     # shellcheck disable=SC2046
-    mmdebstrap --quiet --variant=minbase "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$debian" \
+    mmdebstrap --quiet --variant=minbase --include=dbus,systemd-sysv "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$debian" \
         $(grep -ls debian-archive-keyring /etc/apt/sources.list.d/*) || unchecked "mmdebstrap fails: see above"
     mount -t proc proc "$debian/proc"
     cp /etc/resolv.conf /etc/hosts "$debian/etc"
@@ -118,6 +118,58 @@ upgrade_package() {
     echo "after the upgrade and after the way back the ledger is sound"
 }
 
+# COMMAND: until it succeeds in the machine.
+waits() {
+    local waited=0
+    until inside "$1" >/dev/null 2>&1; do
+        ((++waited < START_SECONDS_MAX * 5)) || return
+        sleep 0.2
+    done
+}
+
+# A host in production: the package's service under systemd, with its keys as credentials.
+serve_in_production() {
+    local boot setup
+    # Nothing may be mounted where the machine has its own.
+    umount "$debian/proc"
+    systemd-nspawn --quiet --directory "$debian" --register=no --keep-unit --console=pipe --boot </dev/null >"$scratch/boot" 2>&1 &
+    boot=$!
+    # The first children prepare the machine and end.
+    inside() { nsenter --all --target "$(pgrep --parent $boot)" "${within[@]:2}" "$1"; }
+    waits 'systemctl is-active --quiet postgresql@*' || unchecked "systemd does not start: $(tail -n 5 "$scratch/boot")"
+    node -p 'const { x, y } = crypto.generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({ format: "jwk" });
+        JSON.stringify({ keys: [{ kty: "EC", crv: "P-256", alg: "ES256", kid: "1", x, y }] })' >"$debian/etc/caudal/provider.json"
+    setup=$(cat <<-'END'
+		echo 127.0.0.1 db.internal >>/etc/hosts
+		runuser -u postgres -- psql -qc 'create database caudal'
+		caudal roles | runuser -u postgres -- psql -qv ON_ERROR_STOP=1 caudal
+		for role in owner serve; do
+		    runuser -u postgres -- psql -qc "alter role caudal_$role password '$role'"
+		    echo "db.internal:5432:caudal:caudal_$role:$role" >>~/.pgpass
+		done
+		chmod 600 ~/.pgpass
+		install -o caudal -m 600 ~/.pgpass /var/lib/caudal/.pgpass
+		editor() {
+		    printf '%s\n' '[certificates]' 'behind-proxy = true' '[database]' 'database-url = "postgres://caudal_serve@db.internal/caudal"' \
+		        '[tokens]' 'jwt-issuer = "https://bank.example"' 'jwt-audience = "https://bank.example"' \
+		        '[openid-provider]' 'jwt-keys = "/etc/caudal/provider.json"' >"$1"
+		}
+		USER=ana
+		END
+    )
+    inside "cd /; $setup
+        $(block host/OPERATING.md 'Install a package' 3 | sed 's/--rail stp/--rail instant/')" >"$scratch/production" 2>&1 ||
+        die "a host in production is not set up: $(tail -n 5 "$scratch/production")"
+    waits 'curl -fsS http://127.0.0.1:8080/readyz' ||
+        die "the service is not ready: $(inside 'journalctl --unit caudal' | tail -n 5)"
+    inside "$(block host/OPERATING.md 'caudal doctor' 1)" >"$scratch/production" 2>&1 ||
+        die "something is wrong with the service: $(cat "$scratch/production")"
+    inside 'systemctl stop caudal; ! systemctl is-failed --quiet caudal; systemctl poweroff' || die "the service does not stop"
+    wait $boot || die "the machine does not stop"
+    mount -t proc proc "$debian/proc"
+    echo "a host in production runs under systemd, and its doctor finds nothing wrong"
+}
+
 remove_package() {
     "${within[@]}" 'umask 077; echo key >/etc/caudal/keys/ledger; echo heads >/var/lib/caudal/host/heads'
     "${within[@]}" 'apt-get remove caudal' >/dev/null
@@ -128,7 +180,7 @@ remove_package() {
 }
 
 use_image() {
-    local started run layout=("$packages"/*-oci) bundle=$scratch/bundle url=postgres://caudal:sandbox@127.0.0.1/caudal
+    local started run layout=("$packages"/*-oci) bundle=$scratch/bundle url=postgres://caudal:sandbox@127.0.0.1/image
     started=$(date +%s)
     umoci unpack --image "${layout[0]}:$(sed -E 's/.*ref.name":"([^"]*).*/\1/' "${layout[0]}/index.json")" "$bundle" 2>/dev/null
     # A runtime would do what the image says: user, environment, command.
@@ -140,7 +192,7 @@ use_image() {
     mkdir -p "$debian/root/image/.caudal"
     mount --bind "$bundle/rootfs/var/lib/caudal/host" "$debian/root/image/.caudal"
     "${within[@]}" "pg_ctlcluster \$(pg_lsclusters -h | cut -d' ' -f1) main start
-        runuser -u postgres -- psql -q -c \"create role caudal login password 'sandbox'\" -c 'create database caudal owner caudal'"
+        runuser -u postgres -- psql -q -c \"create role caudal login password 'sandbox'\" -c 'create database image owner caudal'"
     env -i "${run[@]:1:${#run[@]}-3}" DATABASE_URL=$url \
         "$(command -v chroot)" --userspec="${run[0]}" "$bundle/rootfs" "${run[@]: -2}" --sandbox >"$scratch/image-log" 2>&1 &
     transfer "$scratch/image-log" /root/image "export DATABASE_URL=$url;"
@@ -169,6 +221,7 @@ else
     ip link set lo up
     use_package "$3"
     upgrade_package
+    serve_in_production
     use_image
     remove_package
 fi

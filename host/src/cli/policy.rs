@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use crate::cli::database::{Use, recorded_policy};
 use crate::cli::ledger;
 use crate::cli::output::print;
-use crate::clock::Clock;
+use crate::clock::{Clock, timestamp};
 use crate::config::{Common, PolicyCommand};
 use crate::db::policy;
 
@@ -31,7 +31,7 @@ pub(super) async fn run(common: &Common, command: PolicyCommand) -> Result<ExitC
     let done = done.await;
     database.close().await?;
     match done? {
-        Some(part) => print(&format!("{}set by {} at {}", part.content, part.changed_by, part.changed_at))?,
+        Some(part) => print(&format!("{}set by {} at {}", part.content, part.changed_by, timestamp(part.changed_at)))?,
         None => print("no policy is set: `caudal policy set` does that")?,
     }
     Ok(ExitCode::SUCCESS)

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use caudal_convert::nearest;
@@ -104,6 +105,9 @@ impl Setting {
     }
 }
 
+/// What the owner's group and everyone else may do with a file.
+const OTHERS: u32 = 0o077;
+
 /// Longest line of the example.
 const LINE_CHARS_MAX: usize = 110;
 
@@ -149,6 +153,7 @@ pub fn read(path: &Path) -> Result<Vec<Entry>, Vec<String>> {
         let column = 1 + text[..at].chars().rev().take_while(|it| *it != '\n').count();
         flaws.push((at, format!("{}:{}:{column}: {what}", path.display(), line(at))));
     };
+    let is_private = fs::metadata(path).is_ok_and(|it| it.mode() & OTHERS == 0);
     let settings = Setting::all();
     let table = match DeTable::parse(&text) {
         Ok(table) => table.into_inner(),
@@ -177,6 +182,15 @@ pub fn read(path: &Path) -> Result<Vec<Entry>, Vec<String>> {
             let checked =
                 setting.argument(value.get_ref()).and_then(|it| it.map_or(Ok(None), |it| accepted(it).map(Some)));
             match checked {
+                Ok(Some(it)) if setting.arg.is_hide_env_values_set() && without_password(&it) != it && !is_private => {
+                    let file = path.display();
+                    flaw(
+                        at,
+                        format!(
+                            "others can read the password in {key}: put it in ~/.pgpass, or run `chmod 600 {file}`"
+                        ),
+                    );
+                }
                 Ok(argument) => entries.push(Entry { name: key.to_owned(), line: line(at), argument }),
                 Err(why) => flaw(value.span().start, why),
             }

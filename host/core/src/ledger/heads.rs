@@ -44,8 +44,8 @@ pub enum HeadsError {
     )]
     Foreign(PathBuf),
     #[error(
-        "batch {seq} of chain {chain_id} is in {path} and no longer in the database: history was shortened or rewritten. \
-         No money is moved. Run `caudal verify`; if a failover lost the batch, `caudal accept-loss` records that permanently"
+        "batch {seq} of chain {chain_id} is in {path} and no longer in the database: DATABASE_URL names \
+         another database, or history was shortened or rewritten. No money is moved. Run `caudal verify`; if a failover lost the batch, `caudal accept-loss` records that permanently"
     )]
     Gone { path: PathBuf, chain_id: Uuid, seq: i64 },
     #[error(

@@ -24,6 +24,11 @@ const EXPIRY_NEAR: Duration = Duration::days(21);
 const NEW_KEY: &str =
     "set it to a file that this user can read; `(umask 077; openssl rand -hex 32 > FILE)` makes a new one";
 
+const STP_KEY: &str = "set it to the private key, as PEM, whose public key STP has";
+
+/// Where systemd keeps a unit's credentials.
+const CREDENTIALS: &str = "/run/credentials";
+
 type Read = fn(&Path) -> Result<Vec<u8>>;
 
 /// Checks the files of keys, and reads the ledger's.
@@ -41,14 +46,16 @@ pub(super) fn keys(common: &Common, serve: &Serve) -> (Vec<Finding>, Option<Chai
         Err(error) => (None, Finding::of("ledger key", Err(error), NEW_KEY)),
     };
     let mut findings = vec![finding];
-    let others: [(&'static str, &Option<PathBuf>, Read); 3] = [
-        ("acknowledgment key", &serve.acknowledgment_key_file, secret::from_file),
-        ("cache key", &serve.cache_key_file, secret::from_file),
-        ("STP key", &serve.rail.stp_key_file, secret::read_private),
+    let others: [(&'static str, &Option<PathBuf>, Read, &str); 3] = [
+        ("acknowledgment key", &serve.acknowledgment_key_file, secret::from_file, NEW_KEY),
+        ("cache key", &serve.cache_key_file, secret::from_file, NEW_KEY),
+        ("STP key", &serve.rail.stp_key_file, secret::read_private, STP_KEY),
     ];
-    for (name, path, read) in others {
+    for (name, path, read, missing) in others {
         let Some(path) = path else { continue };
-        findings.push(Finding::of(name, read(path).map(|_| format!("{} is private", path.display())), NEW_KEY));
+        let is_later = path.starts_with(CREDENTIALS) && !path.exists();
+        let fix = if is_later { "start the service, whose credentials exist while it runs" } else { missing };
+        findings.push(Finding::of(name, read(path).map(|_| format!("{} is private", path.display())), fix));
     }
     if serve.model_keys.is_some() {
         let read = serve::model_keys(serve).map(|_| "they can be read".to_owned());
@@ -56,7 +63,7 @@ pub(super) fn keys(common: &Common, serve: &Serve) -> (Vec<Finding>, Option<Chai
     }
     let tls = &serve.tls;
     let files = [&common.ledger_key_file, &tls.ledger_tls_key, &tls.assist_tls_key].into_iter();
-    findings.extend(files.chain(others.map(|(_, path, _)| path)).flatten().filter_map(|path| foreign_owner(path)));
+    findings.extend(files.chain(others.map(|(_, path, ..)| path)).flatten().filter_map(|path| foreign_owner(path)));
     (findings, key)
 }
 
