@@ -1,15 +1,24 @@
 //! Facts that the ledger counts: what a user sent lately, and what came of it at the payee.
 
+use std::sync::{Arc, Mutex};
+
+use caudal::decision::{Decision, RulesAnswer, Ruling};
 use caudal::domain::clabe::SANDBOX_RANGE;
 use caudal::domain::model::ModelKind;
+use caudal::domain::money::Money;
 use caudal::domain::risk::{Enforcement, Request};
+use caudal::domain::rules::{Facts, Verdict, Violation};
+use caudal::domain::transfer::{RailEvent, Status};
 use caudal::ledger::batch::Terms;
+use caudal::ledger::fork::{Plan, Rules};
+use caudal::models::ScoreError;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
 
 use crate::harness::{CLABE, Client, Options, PAYEE_CLABE, TestApp};
 use crate::random::Random;
+use crate::reviews::fork;
 
 const WINDOWS: [(&str, Duration); 4] =
     [("1h", Duration::HOUR), ("24h", Duration::DAY), ("7d", Duration::days(7)), ("30d", Duration::days(30))];
@@ -138,4 +147,69 @@ async fn what_goes_to_one_payee_is_counted_up_to_a_limit(db: PgPool) {
     let counts = ["to_payee_count_30d", "sent_count_30d"].map(|name| facts[name].as_u64().unwrap());
     assert_eq!(counts, [ROWS_MAX as u64, (ROWS_MAX + 500) as u64]);
     assert_eq!(facts["to_payee_amount_30d"], 20.0);
+}
+
+/// Refuses what is more than 310 pesos.
+struct Strict;
+
+impl Rules for Strict {
+    fn rule(&self, facts: &Facts) -> Result<Ruling, ScoreError> {
+        let violation = Violation { code: "limit-exceeded".to_owned(), detail: "No.".to_owned() };
+        let is_refused = facts.amount > Money::from_minor(31_000);
+        let verdict = if is_refused { Verdict::Rejected(vec![violation]) } else { Verdict::Accepted };
+        Ok(Ruling { verdict, own: RulesAnswer::Violations(Vec::new()) })
+    }
+
+    fn transition(&self, status: Status, event: RailEvent) -> Result<Option<Status>, ScoreError> {
+        Ok(status.after(event))
+    }
+}
+
+#[sqlx::test(migrator = "caudal::MIGRATOR")]
+async fn a_candidate_in_a_fork_is_asked_about_what_was_sent_there(db: PgPool) {
+    let options = Options { risk_enforcement: Enforcement::Enforce, ..Options::default() };
+    let app = TestApp::with(db, options).await;
+    let ana = app.user("ana");
+    let (from, to) = ana.account_and_payee().await;
+    for amount in [300, 320, 50] {
+        let order = json!({"fromAccountId": from, "toBeneficiaryId": to, "amount": amount,
+            "isNewDevice": false, "geolocationChanged": false});
+        let keyed = ana.with("idempotency-key", &amount.to_string());
+        keyed.post("/api/ledger/transactions", order).await.assert_status(200);
+        app.clock.advance(Duration::minutes(2));
+    }
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&asked);
+    let risk = move |request: &Request| {
+        noted.lock().unwrap().push(request.clone());
+        Ok(0.0)
+    };
+    fork(&app, Plan { rules: Some(Arc::new(Strict)), risk: Some(Arc::new(risk)), ..Plan::default() }).await;
+    let kept: Vec<_> = app.decisions(ModelKind::Risk).await.iter().map(Decision::request).collect();
+    assert_eq!((kept[2].sent_count_1h, kept[2].sent_amount_1h), (Some(2), Some(620.0)));
+    let (once, all) = (Some(1), Some(300.0));
+    let third = Request {
+        num_past_transactions: 1,
+        avg_transaction_amount: 300.0,
+        num_transactions_to_beneficiary: 1,
+        sent_count_1h: once,
+        sent_amount_1h: all,
+        sent_count_24h: once,
+        sent_amount_24h: all,
+        sent_count_7d: once,
+        sent_amount_7d: all,
+        sent_count_30d: once,
+        sent_amount_30d: all,
+        to_payee_count_1h: once,
+        to_payee_amount_1h: all,
+        to_payee_count_24h: once,
+        to_payee_amount_24h: all,
+        to_payee_count_7d: once,
+        to_payee_amount_7d: all,
+        to_payee_count_30d: once,
+        to_payee_amount_30d: all,
+        refusals_1h: once,
+        ..kept[2].clone()
+    };
+    assert_eq!(*asked.lock().unwrap(), [kept[0].clone(), kept[1].clone(), third]);
 }

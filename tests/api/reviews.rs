@@ -8,7 +8,7 @@ use caudal::domain::model::ModelKind;
 use caudal::domain::rules::Facts;
 use caudal::domain::transfer::{RailEvent, Status};
 use caudal::ledger::batch::Terms;
-use caudal::ledger::fork::{Keys, Plan, Recorded, Rules, run};
+use caudal::ledger::fork::{Keys, Plan, Recorded, Report, Rules, run};
 use caudal::ledger::store::History;
 use caudal::models::{LoadedComponent, Models, Registry, ScoreError};
 use caudal::rail::simulated::Behaviour;
@@ -74,9 +74,8 @@ impl Rules for Served {
     }
 }
 
-/// Whether the commands make again what is there, under the rules that decided or under a candidate.
-/// A fork of the ledger does not differ.
-pub(crate) async fn assert_same(app: &TestApp, candidate: Option<Registry>) {
+/// A fork of everything that is there.
+pub(crate) async fn fork(app: &TestApp, plan: Plan) -> Report {
     let mut db = app.db.acquire().await.unwrap();
     let mut history = History::begin(&mut db, None).await.unwrap();
     let mut all = Vec::new();
@@ -84,8 +83,13 @@ pub(crate) async fn assert_same(app: &TestApp, candidate: Option<Registry>) {
         all.push(Recorded { seal, stripe, rules: Some(Arc::new(Served(app.models.clone()))) });
     }
     let keys = Keys { ring: ledger_key().into(), closed: Default::default() };
+    run(plan, &keys, [all])
+}
+
+/// Whether the commands make again what is there, under the rules that decided or under a candidate.
+pub(crate) async fn assert_same(app: &TestApp, candidate: Option<Registry>) {
     let rules = candidate.map(|registry| Arc::new(Served(Models::new(registry))) as Arc<dyn Rules>);
-    let report = run(Plan { rules, ..Plan::default() }, &keys, [all]);
+    let report = fork(app, Plan { rules, ..Plan::default() }).await;
     assert!(report.is_proven && report.first_difference.is_none() && report.balances.differ == 0, "{report:?}");
 }
 

@@ -13,6 +13,7 @@ use super::days::Days;
 use super::difference::Made;
 use super::judged::{Judged, deployed};
 use super::plan::{Plan, Recorded, Rules};
+use super::recent::Recent;
 use super::tally::Tally;
 use crate::decision::Decision;
 use crate::domain::clabe::Clabe;
@@ -33,6 +34,7 @@ pub(super) struct Fork {
     /// Holds that nothing recorded will end, by when they expire.
     holds: BTreeSet<(OffsetDateTime, Uuid)>,
     days: Days,
+    recent: Recent,
     pub(super) tally: Tally,
 }
 
@@ -40,8 +42,8 @@ impl Fork {
     pub(super) fn new(plan: Plan) -> Self {
         let begun = plan.from.map_or(Border::Crossed, Border::at);
         let ended = plan.until.map_or(Border::Never, Border::at);
-        let (books, holds, days, tally) = Default::default();
-        Self { plan, books, begun, ended, holds, days, tally }
+        let (books, holds, days, recent, tally) = Default::default();
+        Self { plan, books, begun, ended, holds, days, recent, tally }
     }
 
     /// Executes a batch, in the order of moments. Returns what is to be as recorded: nothing of what is left out or went its
@@ -80,12 +82,12 @@ impl Fork {
             let orders = orders.filter_map(|(order, read)| Some((order?.transfer_id, read.as_ref()?.day_total)));
             judged.day_totals = orders.collect();
         } else {
-            judged.levels = self.levels(&kept, &commands);
             let reviewed = recorded.seal.rows.transfers.iter().filter(|it| it.reviewed);
             judged.reviewed = reviewed.map(|it| it.transfer_id).collect();
         }
         self.books.begin(recorded.stripe, &commands, &read);
         if !is_null {
+            judged.levels = self.levels(&kept, &commands, context.now);
             self.expire(&writer, &context, rules.as_deref());
         }
         let mut state = self.state(&commands, &writer, &context);
@@ -108,6 +110,7 @@ impl Fork {
             return Ok(Some(Made { batch, context, writer, changed: course::first_change(&commands, &courses) }));
         }
         self.days.note(recorded, &commands, &courses, (&self.books, &context));
+        self.recent.note(&commands, &courses, (&self.books, &context));
         self.conclude(&commands, &outcomes, &courses, (&writer, &context), rules.as_deref());
         Ok(None)
     }
@@ -173,15 +176,17 @@ impl Fork {
         self.follow(&due, writer, context, rules);
     }
 
-    /// What the candidate says to the facts that were kept, by the cut-offs that were in force.
-    fn levels(&mut self, kept: &[Decision], commands: &[Command]) -> BTreeMap<Uuid, Level> {
+    /// What the candidate says to the facts, by the cut-offs that were in force.
+    fn levels(&mut self, kept: &[Decision], commands: &[Command], now: OffsetDateTime) -> BTreeMap<Uuid, Level> {
         let Some(score) = &self.plan.risk else { return BTreeMap::new() };
         let mut levels = BTreeMap::new();
         for order in commands.iter().filter_map(Command::order) {
             let Risk::Assessed { level: before, .. } = order.risk else { continue };
             let on_risk = kept.iter().filter(|it| it.by.kind == ModelKind::Risk && it.is_own());
             let on_risk = on_risk.into_iter().find(|it| it.subject == order.transfer_id);
-            let score = on_risk.and_then(|it| Some((it.by.cut_offs, score(&it.request()).ok()?)));
+            let score = on_risk.and_then(|it| {
+                Some((it.by.cut_offs, score(&self.recent.complete(it.request(), order, &self.books, now)).ok()?))
+            });
             let Some((cut_offs, score)) = score else {
                 self.tally.unscored += 1;
                 continue;

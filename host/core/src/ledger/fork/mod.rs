@@ -17,6 +17,7 @@ mod difference;
 mod engine;
 mod judged;
 mod plan;
+mod recent;
 mod report;
 mod run;
 mod tally;
