@@ -67,7 +67,7 @@ fn what_does_not_go_together_is_named() {
         assert!(text(&checked.stderr).contains(what), "{contents}: {}", text(&checked.stderr));
     }
     let password = "[database]\ndatabase-url = \"postgres://ana:secret@db/bank\"";
-    for (mode, status) in [(0o644, 1), (0o640, 1), (0o600, 0)] {
+    for (mode, status) in [(0o644, 1), (0o660, 1), (0o640, 0), (0o600, 0)] {
         let file = data.file("caudal.toml", password);
         fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
         let checked = program(&["config", "check", &file]).output().unwrap();

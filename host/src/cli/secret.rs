@@ -2,7 +2,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use crate::auth::claims::TokenConfig;
 use crate::auth::token::SECRET_BYTES_MIN;
 use crate::cli::database::absolute;
+use crate::config::file::is_private;
 use crate::config::{Common, Jwt};
 use crate::ledger::chain::ChainKey;
 
@@ -90,8 +91,7 @@ pub(super) fn replace_ledger_key(common: &Common, new: &[u8], old_name: &str) ->
 /// Refuses a secret that others can read.
 pub(super) fn check_private(path: &Path) -> Result<()> {
     let metadata = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
-    // A service manager hands credentials over in files that the group may read.
-    if metadata.permissions().mode() & 0o037 != 0 {
+    if !is_private(&metadata) {
         bail!("{path} is readable by others: run `chmod 600 {path}`", path = path.display());
     }
     Ok(())

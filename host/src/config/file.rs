@@ -1,7 +1,7 @@
 //! The settings file: what it says counts unless the command line or the environment says otherwise.
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -105,9 +105,6 @@ impl Setting {
     }
 }
 
-/// What the owner's group and everyone else may do with a file.
-const OTHERS: u32 = 0o077;
-
 /// Longest line of the example.
 const LINE_CHARS_MAX: usize = 110;
 
@@ -141,6 +138,11 @@ pub fn example() -> String {
     text
 }
 
+/// Whether a file may contain a secret. A service manager hands credentials over in files that the group may read.
+pub fn is_private(file: &Metadata) -> bool {
+    file.mode() & 0o037 == 0
+}
+
 /// What a file says.
 ///
 /// # Errors
@@ -153,7 +155,7 @@ pub fn read(path: &Path) -> Result<Vec<Entry>, Vec<String>> {
         let column = 1 + text[..at].chars().rev().take_while(|it| *it != '\n').count();
         flaws.push((at, format!("{}:{}:{column}: {what}", path.display(), line(at))));
     };
-    let is_private = fs::metadata(path).is_ok_and(|it| it.mode() & OTHERS == 0);
+    let is_private = fs::metadata(path).is_ok_and(|it| is_private(&it));
     let settings = Setting::all();
     let table = match DeTable::parse(&text) {
         Ok(table) => table.into_inner(),
