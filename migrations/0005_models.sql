@@ -109,6 +109,8 @@ create table rollout (
     on_violation text not null constraint rollout_on_violation check (on_violation in ('withdraw', 'pause')),
     -- Whether the operator promotes the version although it was withdrawn or rolled back before.
     despite_setback boolean not null,
+    -- SHA-256 of the report of a fork, for whoever approves the promotion.
+    fork_report text,
     reason text not null,
     started_by text not null,
     -- Who vouches for that name; null if the token does not say.

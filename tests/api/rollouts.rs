@@ -287,6 +287,9 @@ async fn what_is_no_rollout_is_refused_and_changes_nothing(db: PgPool) {
         (json!({"canary": built_in_version()}), "canary"),
         (json!({"canary": "nudge-9.0.0+00000000"}), "canary"),
         (json!({"despite_setback": "nudge-9.0.0+00000000"}), "despite_setback"),
+        (json!({"fork_report": REPORT[1..]}), "fork_report"),
+        // Nobody approves the promotion.
+        (json!({"fork_report": REPORT}), "fork_report"),
         (json!({"reason": ""}), "reason"),
         (json!({"reason": "a".repeat(501)}), "reason"),
     ] {
@@ -305,6 +308,9 @@ async fn what_is_no_rollout_is_refused_and_changes_nothing(db: PgPool) {
     assert_eq!(app.operator(Some("audit:read")).get(NUDGE).await.json(), json!({"rollouts": []}));
 }
 
+/// The digest of one of a fork.
+const REPORT: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+
 /// A rollout whose promotion waits for a second operator, and its canary.
 async fn at_its_last_step(db: PgPool) -> (TestApp, Follower, String) {
     let policy = ApprovalPolicy { lifetime: Duration::from_secs(3_600), limit: Money::from_minor(100_000) };
@@ -312,7 +318,8 @@ async fn at_its_last_step(db: PgPool) -> (TestApp, Follower, String) {
     let follower = app.follow().await;
     let ops = app.operator(Some(ADMIN));
     let canary = version(&ops, "risk-1").await;
-    let body = with(asked(&canary), &json!({"steps": [60, 100], "max_flip_percent": 100}));
+    let change = json!({"steps": [60, 100], "max_flip_percent": 100, "fork_report": REPORT});
+    let body = with(asked(&canary), &change);
     // More than one person may give to a canary.
     let proposed = start(&ops, "risk", body).await.assert_status(202).json();
     let (path, digest) = (format!("/admin/approvals/{}", proposed["id"].as_str().unwrap()), &proposed["digest"]);
@@ -351,7 +358,8 @@ async fn the_last_step_waits_for_a_second_operator(db: PgPool) {
     assert_eq!(deployment(&ops, "risk").await["epoch"], 1);
     let proposed = eva.get(&place(&waiting)).await.assert_status(200).json();
     assert_eq!((&proposed["proposedBy"], &proposed["action"]["type"]), (&json!("ops"), &json!("deploy")));
-    assert_eq!(proposed["action"]["versions"]["champion"], json!(canary));
+    let versions = &proposed["action"]["versions"];
+    assert_eq!((&versions["champion"], &versions["forkReport"]), (&json!(canary), &json!(REPORT)));
 
     // Withdrawn, it waits for an operator to go on.
     eva.post(&format!("{}/withdraw", place(&waiting)), json!({})).await.assert_status(200);

@@ -365,6 +365,9 @@ pub struct StartRollout {
     /// Promote the version after the last step, even if it was withdrawn or rolled back
     #[arg(long)]
     pub despite_setback: bool,
+    /// Output of `caudal fork --json` with the version: whoever approves its promotion sees its SHA-256
+    #[arg(long, value_name = "FILE")]
+    pub fork_report: Option<PathBuf>,
     /// Reason, kept in the deployment history
     #[arg(long, value_parser = recorded)]
     pub reason: String,

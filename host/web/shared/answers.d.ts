@@ -1482,6 +1482,8 @@ export interface RolloutRequest {
   despite_setback?: string | null;
   /** The running canary, if this ends it. At most 100 characters. */
   ends_canary?: string | null;
+  /** SHA-256 of the report of a fork, for whoever approves the promotion. At most 64 characters. */
+  fork_report?: string | null;
   /** Percentage of its decisions that may fail; 1 by default. An integer from 1 to 100. */
   max_failure_percent?: number | null;
   /** Percentage of answers in another class than the champion's; 10 by default. Of a risk, half as many may be in a lower class, and a quarter go from high to low. An integer from 1 to 100. */

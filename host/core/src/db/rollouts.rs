@@ -25,6 +25,7 @@ struct RolloutRow {
     max_flip_percent: i16,
     on_violation: String,
     despite_setback: bool,
+    fork_report: Option<String>,
     reason: String,
     started_by: String,
     started_issuer: Option<String>,
@@ -58,6 +59,7 @@ impl RolloutRow {
             on_violation: OnViolation::parse(&self.on_violation)
                 .ok_or_else(|| unknown_text("rollout.on_violation", &self.on_violation))?,
             despite_setback: self.despite_setback,
+            fork_report: self.fork_report,
             reason: self.reason,
             started_by: Person { name: self.started_by, issuer: self.started_issuer, is_machine: false },
             started_at: self.started_at,
@@ -138,7 +140,7 @@ pub(crate) async fn insert(db: &mut PgConnection, it: &Rollout) -> Result<bool, 
     let inserted = sqlx::query!(
         r#"
         insert into rollout
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)
         on conflict (kind) where state in ('running', 'paused', 'waiting') do nothing
         "#,
         it.rollout_id,
@@ -151,6 +153,7 @@ pub(crate) async fn insert(db: &mut PgConnection, it: &Rollout) -> Result<bool, 
         i16::from(it.bounds.max_flip_percent),
         it.on_violation.as_str(),
         it.despite_setback,
+        it.fork_report,
         it.reason,
         it.started_by.name,
         it.started_by.issuer,

@@ -1,6 +1,7 @@
 //! `caudal models deploy` and `rollback`, through the admin API.
 
 use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,14 @@ use crate::wasm::digest_of;
 
 /// How often `--wait` polls what the hosts serve.
 const POLL_EVERY: Duration = Duration::from_millis(200);
+
+pub(super) fn digest_of_file(path: Option<&Path>) -> Result<Option<String>> {
+    let digest = |path: &Path| {
+        let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        Ok(digest_of(&bytes).to_string())
+    };
+    path.map(digest).transpose()
+}
 
 /// An answer as it is declared.
 async fn read<T: FromFields>(api: &AdminApi, path: &str) -> Result<T> {
@@ -111,12 +120,9 @@ pub(super) async fn deploy(api: &AdminApi, arguments: &Deploy) -> Result<ExitCod
     let mut change = json!({
         "champion": version, "canary": canary, "shadows": shadows, "minimum_release": minimum, "reason": reason,
         "cut_offs": cut_offs.filter(|_| now.cut_offs != cut_offs),
+        "fork_report": digest_of_file(arguments.fork_report.as_deref())?,
     });
     let new_canary = canary.as_ref().and_then(|it| it.version.as_deref());
-    if let Some(path) = &arguments.fork_report {
-        let report = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-        change["fork_report"] = json!(digest_of(&report).to_string());
-    }
     // One that becomes the champion is not ended.
     present.confirm_end(&[Some(version), new_canary], arguments.end_canary, &mut change)?;
     if champion != version {

@@ -6,6 +6,7 @@ use anyhow::Result;
 use hyper::Method;
 use serde_json::{Value, json};
 
+use super::deployment::digest_of_file;
 use super::names::resolve;
 use super::registry::{kind_of, kinds};
 use crate::cli::admin::{AdminApi, found, if_match};
@@ -40,6 +41,7 @@ async fn start(api: &AdminApi, arguments: &StartRollout) -> Result<ExitCode> {
         "max_flip_percent": arguments.max_flip_percent,
         "max_fuel_percent": arguments.max_fuel_percent,
         "on_violation": arguments.on_violation,
+        "fork_report": digest_of_file(arguments.fork_report.as_deref())?,
     });
     present.confirm_end(&[Some(version)], arguments.end_canary, &mut wanted)?;
     present.confirm_setback(version, arguments.despite_setback, &mut wanted)?;

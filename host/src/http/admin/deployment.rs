@@ -35,7 +35,7 @@ use crate::schema::{Flat, Shape, record, request};
 /// Most changes in a history.
 const HISTORY_MAX: i64 = 100;
 
-const SHA256_BYTES: usize = 32;
+pub(super) const SHA256_BYTES: usize = 32;
 
 /// The deployment of a kind; its `ETag` is the epoch.
 pub(crate) async fn get_deployment(
@@ -214,33 +214,36 @@ pub(crate) async fn put_deployment(
         ends_canary: asked.ends_canary,
         fork_report: asked.fork_report,
     };
-    check_fork_report(versions.fork_report.as_deref())?;
     let next = plan(&versions, &app, &mut db, &catalog, (&asked.reason, &operator.person.name)).await?;
     let promoted = Some(next.champion).filter(|it| *it != catalog.deployed.champion);
     let named = (versions.ends_canary.as_deref(), versions.despite_setback.as_deref());
     confirmation::check(&catalog, &next, promoted, named)?;
     drop(db);
-    if is_for_two(&catalog.deployed, &next) {
+    let is_for_two = is_for_two(&catalog.deployed, &next);
+    check_fork_report(&app, versions.fork_report.as_deref(), is_for_two)?;
+    if is_for_two {
         let action = Action::Deploy { kind: kind.to_string(), versions: versions.clone() };
         if let Some(waiting) = propose(&app, &operator.person, &action, &asked.reason).await? {
             return Ok(waiting);
         }
     }
-    if versions.fork_report.is_some() {
-        let detail =
-            "is for the person who approves, and nobody has to: start the host with --approvals, or leave it out";
-        return Err(unprocessable("fork_report", "not-allowed", detail));
-    }
     deploy(&app, catalog, next).await
 }
 
-fn check_fork_report(digest: Option<&str>) -> Result<(), Error> {
+pub(super) fn check_fork_report(app: &App, digest: Option<&str>, is_for_two: bool) -> Result<(), Error> {
+    let Some(digest) = digest else { return Ok(()) };
     let is_digit = |it: u8| matches!(it, b'0'..=b'9' | b'a'..=b'f');
-    if digest.is_none_or(|it| it.len() == 2 * SHA256_BYTES && it.bytes().all(is_digit)) {
+    let (code, detail) = if digest.len() != 2 * SHA256_BYTES || !digest.bytes().all(is_digit) {
+        ("wrong-format", "must be a SHA-256 in lower-case hexadecimal, as `caudal fork` prints it")
+    } else if !is_for_two || app.settings.approvals.is_none() {
+        (
+            "not-allowed",
+            "is for the person who approves, and nobody has to: start the host with --approvals, or leave it out",
+        )
+    } else {
         return Ok(());
-    }
-    let detail = "must be a SHA-256 in lower-case hexadecimal, as `caudal fork` prints it";
-    Err(unprocessable("fork_report", "wrong-format", detail))
+    };
+    Err(unprocessable("fork_report", code, detail))
 }
 
 /// Repeating it changes nothing.

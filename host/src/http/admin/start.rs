@@ -21,7 +21,7 @@ use crate::domain::rollout::{
 use crate::gate::report::Report;
 use crate::http::admin::action::propose;
 use crate::http::admin::confirmation;
-use crate::http::admin::deployment::etag;
+use crate::http::admin::deployment::{SHA256_BYTES, check_fork_report, etag};
 use crate::http::admin::if_match::IfMatch;
 use crate::http::admin::names::{VERSION_CHARS_MAX, check_release, find, unprocessable};
 use crate::http::admin::rollout::to_json;
@@ -56,6 +56,8 @@ request! {
         despite_setback: Option<String> { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
         /// The running canary, if this ends it.
         ends_canary: Option<String> { chars_max: VERSION_CHARS_MAX, example: "\"risk-1.0.0+5c11e2d0\"" },
+        /// SHA-256 of the report of a fork, for whoever approves the promotion.
+        fork_report: Option<String> { chars_max: 2 * SHA256_BYTES, example: "\"9f86d081884c7d65...\"" },
         /// Percentage of its decisions that may fail; 1 by default.
         max_failure_percent: Option<u8> { at_least: 1.0, at_most: 100.0, example: "1" },
         /// Percentage of answers in another class than the champion's; 10 by default. Of a risk, half as many may be in a
@@ -115,7 +117,9 @@ pub(crate) async fn start_rollout(
         on_violation: asked.on_violation.unwrap_or(OnViolation::Withdraw).as_str().to_owned(),
         despite_setback: asked.despite_setback,
         ends_canary: asked.ends_canary,
+        fork_report: asked.fork_report,
     };
+    check_fork_report(&app, start.fork_report.as_deref(), kind == ModelKind::Risk)?;
     let why = (&*asked.reason, &operator.person, &*operator.person.name);
     let rollout = plan(&start, &app, &mut db, &catalog, why).await?;
     drop(db);
@@ -175,6 +179,7 @@ async fn plan(
         },
         on_violation: OnViolation::parse(&start.on_violation).unwrap_or(OnViolation::Withdraw),
         despite_setback: start.despite_setback.is_some(),
+        fork_report: start.fork_report.clone(),
         detail: reason.to_owned(),
         reason: reason.to_owned(),
         started_at: now,

@@ -104,6 +104,8 @@ pub struct Start {
     pub despite_setback: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends_canary: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork_report: Option<String>,
 }
 
 /// A user's own limits, in pesos.

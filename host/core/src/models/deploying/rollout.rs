@@ -329,7 +329,7 @@ impl Rollouts<'_> {
             minimum_release: None,
             cut_offs: None,
             ends_canary: None,
-            fork_report: None,
+            fork_report: rollout.fork_report.clone(),
         };
         let action = Action::Deploy { kind: rollout.kind.to_string(), versions };
         let (now, approval_id) = (self.clock.now(), self.clock.new_id());
