@@ -250,9 +250,14 @@ step("two versions are compared side by side", () => compareVersions(ops));
 
 step("identifiers can be copied", async () => {
   await ops.page.bringToFront();
-  // Charts above it appear at any time, so a click at a place may miss it.
-  await ops.page.$eval(`#versions [data-copy="${pushed}"]`, (it) => it.click());
-  await ops.shows(/Copied/, "#versions");
+  // Charts above it appear at any time, so a click at a place may miss it, and a redrawn table no longer says so.
+  const isSaid = (/** @type {Element} */ it) =>
+    new Promise((done) => {
+      const look = () => document.body.textContent?.includes("Copied") && done(true);
+      new MutationObserver(look).observe(document.body, { childList: true, characterData: true, subtree: true });
+      /** @type {HTMLElement} */ (it).click();
+    });
+  await ops.page.$eval(`#versions [data-copy="${pushed}"]`, isSaid);
   assert.equal(await ops.page.evaluate(() => navigator.clipboard.readText()), pushed);
 });
 
