@@ -1,7 +1,5 @@
 //! The service under test, and clients for it.
 
-use std::fs;
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -40,6 +38,7 @@ use time::macros::datetime;
 
 pub(crate) use crate::answer::{Answer, refused};
 pub(crate) use crate::client::Client;
+use crate::fixtures::fixture;
 use crate::rails::StpAt;
 pub(crate) use crate::served::{Served, as_role};
 
@@ -131,12 +130,6 @@ impl Default for Options {
 pub(crate) fn registry() -> Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
     REGISTRY.get_or_init(|| Registry::embedded(&Runtime::new().unwrap()).unwrap()).clone()
-}
-
-/// A component of `tests/wasm`.
-pub(crate) fn fixture(name: &str) -> Vec<u8> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/components/fixtures");
-    fs::read(folder.join(name)).expect("run `components/build.sh --fixtures` first")
 }
 
 /// A nudge scorer that misbehaves in the way its request's `screen` names.

@@ -29,6 +29,8 @@ mod entries;
 mod events;
 mod evidence;
 mod feed;
+#[path = "../fixtures.rs"]
+mod fixtures;
 mod foreign;
 mod freezing;
 mod golden;

@@ -6,7 +6,8 @@ use caudal::wasm::Runtime;
 use serde_json::Value;
 use sqlx::PgPool;
 
-use crate::harness::{Answer, Options, TestApp, fixture, hostile_of};
+use crate::fixtures::fixture;
+use crate::harness::{Answer, Options, TestApp, hostile_of};
 use crate::swap::digest_of;
 
 async fn publishing(db: PgPool, kinds: &[ModelKind]) -> TestApp {

@@ -16,7 +16,7 @@ use time::OffsetDateTime;
 
 use crate::admin::version;
 use crate::assistance::risk;
-use crate::contract_2::misbehaving;
+use crate::fixtures::misbehaving;
 use crate::harness::{CLABE, Client, Options, PAYEE_CLABE, TestApp, ledger_key, registry};
 use crate::reviews::assert_same;
 use crate::swap::register;

@@ -16,8 +16,8 @@ use caudal::wasm::Runtime;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use crate::contract_2::misbehaving;
 use crate::events::Listener;
+use crate::fixtures::misbehaving;
 use crate::harness::{Answer, Client, Options, PAYEE_CLABE, TestApp, ledger_key, refused, registry};
 use crate::payments::{PROMPT, bank, wait_for};
 

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::admin::{serving, version};
-use crate::harness::{PAYEE_CLABE, TestApp, fixture, refused};
+use crate::fixtures::fixture;
+use crate::harness::{PAYEE_CLABE, TestApp, refused};
 use crate::rollback::roll_back;
 use crate::rollout::until;
 use crate::swap::{digest_of, register};

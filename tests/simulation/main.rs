@@ -11,6 +11,8 @@ mod chance;
 mod checks;
 mod clients;
 mod faulty;
+#[path = "../fixtures.rs"]
+mod fixtures;
 mod forks;
 mod hot;
 mod leases;
@@ -30,8 +32,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+use caudal::domain::model::ModelKind;
 use caudal::domain::transfer::{Kind, Status};
-use caudal::models::{Models, Registry, Runtime};
+use caudal::models::{LoadedComponent, Models, Registry, Runtime};
 use faulty::Mutation;
 use world::{RunResult, run};
 
@@ -59,6 +62,9 @@ const MUTATIONS: [Mutation; 12] = [
 
 /// Seeds of the run in which everybody pays the same accounts.
 const HOT_SEEDS: u64 = 300;
+
+/// In one run of so many, a person decides on each transfer.
+const REVIEWED_EVERY: u64 = 5;
 
 /// Seeds of each kind of forks.
 const FORK_SEEDS: u64 = 300;
@@ -229,13 +235,27 @@ fn try_seed(seed: u64, mutation: Option<Mutation>, tally: &Tally) -> Vec<String>
 }
 
 fn simulate(seed: u64, mutation: Option<Mutation>) -> RunResult {
-    simulated_time().block_on(run(seed, models(), mutation))
+    let models = if seed % REVIEWED_EVERY == 0 { reviewing() } else { models() };
+    simulated_time().block_on(run(seed, models, mutation))
 }
 
 fn models() -> Models {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
-    let load = || Registry::embedded(&Runtime::new().unwrap()).unwrap();
+    Models::new(REGISTRY.get_or_init(embedded).clone())
+}
+
+/// With rules that want a person to decide on each transfer.
+fn reviewing() -> Models {
+    static REGISTRY: OnceLock<Registry> = OnceLock::new();
+    let load = || {
+        let bytes = fixtures::misbehaving("hostile-rules-2.wasm", "reviews");
+        embedded().with(LoadedComponent::load(&Runtime::new().unwrap(), ModelKind::TransferRules, &bytes).unwrap())
+    };
     Models::new(REGISTRY.get_or_init(load).clone())
+}
+
+fn embedded() -> Registry {
+    Registry::embedded(&Runtime::new().unwrap()).unwrap()
 }
 
 fn simulated_time() -> tokio::runtime::Runtime {

@@ -1,10 +1,11 @@
-//! Operators freeze accounts, unfreeze them and reverse transfers, and every host looks for holds whose time is over.
+//! Operators freeze accounts, unfreeze them, decide on transfers under review and reverse others, and every host looks for holds whose time is over.
 
 use std::sync::Mutex;
 use std::time::Duration;
 
 use caudal::domain::hold::Status;
 use caudal::domain::transfer::{self, RailName, Report};
+use caudal::ledger::batch::NewTransfer;
 use caudal::ledger::{ByHand, Command, Freeze, Outcome, PaymentReport, ReleaseHold};
 use tokio::time::sleep;
 use uuid::Uuid;
@@ -30,17 +31,39 @@ impl World {
                 if sent.is_empty() { None } else { Some(sent[self.chance.pick(sent.len())].clone()) }
             };
             let Some(new) = picked.filter(|it| it.transfer.status == transfer::Status::Completed) else { continue };
-            let report = PaymentReport {
-                transfer_id: new.transfer.transfer_id,
-                account_id: new.transfer.from_account_id,
-                payee_account_id: (new.rail == Some(RailName::OnUs)).then_some(new.credit_account_id),
-                report: Report::Returned,
-                reason: None,
-                return_id: self.new_id(),
-                by_hand: Some(ByHand { actor: "ops".to_owned(), note: "a mistake".to_owned() }),
-            };
-            let _ = self.submit(self.chance.pick(HOSTS), Command::Report(report)).await;
+            self.report(&new, Report::Returned).await;
         }
+    }
+
+    /// Decides on what waits for a person, sometimes in both ways at once.
+    pub(crate) async fn review_transfers(self) {
+        loop {
+            self.chance.pause(Duration::from_secs(2)).await;
+            let waiting: Vec<_> = {
+                let tables = self.store.model.tables();
+                tables.transfers.values().filter(|it| it.is_under_review()).map(|it| it.new.clone()).collect()
+            };
+            for new in waiting {
+                match self.chance.pick(10) {
+                    0 => _ = tokio::join!(self.report(&new, Report::Released), self.report(&new, Report::Refused)),
+                    1..4 => self.report(&new, Report::Refused).await,
+                    _ => self.report(&new, Report::Released).await,
+                }
+            }
+        }
+    }
+
+    async fn report(&self, new: &NewTransfer, report: Report) {
+        let report = PaymentReport {
+            transfer_id: new.transfer.transfer_id,
+            account_id: new.transfer.from_account_id,
+            payee_account_id: (new.rail == Some(RailName::OnUs)).then_some(new.credit_account_id),
+            report,
+            reason: None,
+            return_id: self.new_id(),
+            by_hand: Some(ByHand { actor: "ops".to_owned(), note: "a call".to_owned() }),
+        };
+        let _ = self.submit(self.chance.pick(HOSTS), Command::Report(report)).await;
     }
 
     async fn freeze(&self, account_id: Uuid, frozen: bool) -> Option<Outcome> {

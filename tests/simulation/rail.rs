@@ -67,7 +67,10 @@ impl World {
                 remittance: new.transfer.remittance.clone(),
             }
         };
-        let is_payment = |id: &&Uuid| tables.transfers[*id].new.kind == Kind::Spei;
+        let is_payment = |id: &&Uuid| {
+            let stored = &tables.transfers[*id];
+            stored.new.kind == Kind::Spei && !stored.is_under_review()
+        };
         tables.payments.iter().filter(is_payment).map(payment).collect()
     }
 

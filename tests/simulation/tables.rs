@@ -37,6 +37,10 @@ impl StoredTransfer {
     pub(crate) fn status(&self) -> Status {
         self.statuses.last().unwrap().0
     }
+
+    pub(crate) fn is_under_review(&self) -> bool {
+        self.new.reviewed && self.statuses.len() == 1
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -182,7 +186,7 @@ impl ledger::tables::Tables for Tables {
             amount: stored.new.transfer.amount,
             status: stored.status(),
             statuses: i16::try_from(stored.statuses.len()).unwrap(),
-            under_review: stored.new.rail.filter(|_| stored.new.reviewed && stored.statuses.len() == 1),
+            under_review: stored.new.rail.filter(|_| stored.is_under_review()),
             returned: self.transfers.values().any(|other| other.new.returns == Some(transfer_id)),
             created_at: stored.new.transfer.created_at,
             moment: stored.moment,
@@ -298,7 +302,9 @@ pub(crate) fn write(tables: &mut Tables, batch: &Batch, seal: &Seal) -> Result<(
             stored.moment = stored.moment.max(seal.header.moment);
             moves += 1;
         }
-        tables.payments.remove(id);
+        if step.status != Status::Pending {
+            tables.payments.remove(id);
+        }
     }
     for entry in &batch.entries {
         let earlier = tables.entries.insert((entry.balance, entry.version), entry.clone());

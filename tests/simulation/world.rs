@@ -137,6 +137,7 @@ pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -
         tokio::spawn(world.clone().freeze_accounts()),
         tokio::spawn(world.clone().reverse_transfers()),
         tokio::spawn(world.clone().expire_holds()),
+        tokio::spawn(world.clone().review_transfers()),
         tokio::spawn(world.clone().receive_orders()),
     ];
     let mut clients = JoinSet::new();
@@ -151,7 +152,7 @@ pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -
     faults.abort();
     operators[0].abort();
     operators[1].abort();
-    operators[3].abort();
+    operators[4].abort();
     world.store.is_faulty.store(false, Relaxed);
     world.store.is_down.store(false, Relaxed);
     world.restart_hosts().await;
@@ -173,6 +174,7 @@ pub(crate) async fn run(seed: u64, models: Models, mutation: Option<Mutation>) -
     reports.abort();
     clocks.abort();
     operators[2].abort();
+    operators[3].abort();
     let (opened, complaints) = (world.opened.lock().unwrap().clone(), complaints.lock().unwrap().clone());
     RunResult { model, attempts, terms, models: world.models, opened, complaints }
 }

@@ -7,6 +7,8 @@ use std::sync::OnceLock;
 
 use caudal::wasm::Runtime;
 
+use crate::fixtures::{fixture, misbehaving};
+
 /// The components of the host, with their worlds.
 pub(crate) const WORLDS: [(&str, &str); 5] = [
     ("risk", "risk-scorer"),
@@ -24,13 +26,6 @@ pub(crate) fn root() -> PathBuf {
 pub(crate) fn component(name: &str) -> Vec<u8> {
     let path = root().join("target/components").join(name).with_extension("wasm");
     fs::read(path).unwrap_or_else(|error| panic!("target/components/{name}.wasm: {error}; run `make components` first"))
-}
-
-/// A component for tests.
-fn fixture(name: &str) -> Vec<u8> {
-    fs::read(root().join("target/components/fixtures").join(name)).unwrap_or_else(|error| {
-        panic!("target/components/fixtures/{name}: {error}; run `components/build.sh --fixtures` and `tests/wasm/fixtures/build.sh` first")
-    })
 }
 
 /// The nudge scorer that misbehaves on request.
@@ -56,15 +51,6 @@ pub(crate) fn hostile_risk_2(behaviour: &str) -> Vec<u8> {
 /// Transfer rules of contract 2 with a certain misbehaviour.
 pub(crate) fn hostile_rules_2(behaviour: &str) -> Vec<u8> {
     misbehaving("hostile-rules-2.wasm", behaviour)
-}
-
-fn misbehaving(name: &str, behaviour: &str) -> Vec<u8> {
-    const PLACE: &[u8] = b"behaviour:";
-    const WORD_BYTES: usize = 12;
-    let mut bytes = fixture(name);
-    let at = bytes.windows(PLACE.len()).position(|it| it == PLACE).expect("the place of the word") + PLACE.len();
-    bytes[at..at + WORD_BYTES].copy_from_slice(format!("{behaviour:WORD_BYTES$}").as_bytes());
-    bytes
 }
 
 /// Every component with its name and world, including the hostile one.

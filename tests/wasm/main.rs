@@ -8,6 +8,8 @@ mod cache;
 mod confinement;
 mod contract_2;
 mod engine;
+#[path = "../fixtures.rs"]
+mod fixtures;
 mod forged;
 mod frozen;
 mod gate;
