@@ -10,7 +10,7 @@ pub(crate) fn fixture(name: &str) -> Vec<u8> {
     })
 }
 
-/// One that misbehaves as configured in its bytes.
+/// One with this behaviour written into its bytes.
 pub(crate) fn misbehaving(name: &str, behaviour: &str) -> Vec<u8> {
     const PLACE: &[u8] = b"behaviour:";
     const WORD_BYTES: usize = 12;

@@ -191,6 +191,7 @@ async fn a_candidate_in_a_fork_is_asked_about_what_was_sent_there(db: PgPool) {
     let third = Request {
         num_past_transactions: 1,
         avg_transaction_amount: 300.0,
+        max_transaction_amount: 300.0,
         num_transactions_to_beneficiary: 1,
         sent_count_1h: once,
         sent_amount_1h: all,

@@ -288,7 +288,7 @@ async fn what_is_no_rollout_is_refused_and_changes_nothing(db: PgPool) {
         (json!({"canary": "nudge-9.0.0+00000000"}), "canary"),
         (json!({"despite_setback": "nudge-9.0.0+00000000"}), "despite_setback"),
         (json!({"fork_report": REPORT[1..]}), "fork_report"),
-        // Nobody approves the promotion.
+        // Nobody approves it.
         (json!({"fork_report": REPORT}), "fork_report"),
         (json!({"reason": ""}), "reason"),
         (json!({"reason": "a".repeat(501)}), "reason"),
@@ -356,6 +356,8 @@ async fn the_last_step_waits_for_a_second_operator(db: PgPool) {
     let (ops, eva) = (app.operator(Some(ADMIN)), app.operator_named("eva", ADMIN));
     let waiting = reaches(&ops, "risk", |it| it["state"] == "waiting").await;
     assert_eq!(deployment(&ops, "risk").await["epoch"], 1);
+    let nudge = json!({"canary": "nudge-9.0.0+00000000", "reason": "try", "fork_report": REPORT});
+    refused(&app, start(&ops, "nudge", nudge), 422, "validation-failed", Some("fork_report")).await;
     let proposed = eva.get(&place(&waiting)).await.assert_status(200).json();
     assert_eq!((&proposed["proposedBy"], &proposed["action"]["type"]), (&json!("ops"), &json!("deploy")));
     let versions = &proposed["action"]["versions"];

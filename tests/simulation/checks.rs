@@ -75,7 +75,9 @@ fn check_money(tables: &Tables, complaints: &mut Vec<String>) {
                 Kind::Spei if transfer.from_account_id == account(index) && stored.status() != Status::Failed => {
                     -transfer.amount.minor()
                 }
-                Kind::Spei if stored.new.credit_account_id == account(index) && stored.status() != Status::Failed => {
+                Kind::Spei
+                    if stored.new.credit_account_id == account(index) && stored.status() == Status::Completed =>
+                {
                     transfer.amount.minor()
                 }
                 Kind::Return if stored.new.credit_account_id == account(index) => transfer.amount.minor(),
@@ -229,14 +231,26 @@ fn check_orders(tables: &Tables, complaints: &mut Vec<String>) {
 fn check_statuses(tables: &Tables, complaints: &mut Vec<String>) {
     let mut returned = BTreeSet::new();
     for (id, stored) in &tables.transfers {
-        let mut statuses: Vec<_> = stored.statuses.iter().map(|(status, _)| *status).collect();
         use Status::{Completed, Failed, Pending};
-        // Once for the review, and again for the rail.
-        if stored.new.reviewed && statuses.starts_with(&[Pending, Pending]) {
-            statuses.remove(0);
+        let (mut statuses, rail) = (&stored.statuses[..], stored.new.rail);
+        if stored.new.reviewed && !rail.is_some_and(RailName::is_instant) {
+            // Nothing goes to a rail before a person has released it.
+            statuses = match statuses {
+                [(Pending, false), released @ ..] if released.first() == Some(&(Pending, true)) => released,
+                [(Pending, false)] | [(Pending, false), (Failed, true)] => &[(Pending, false)],
+                _ => &[],
+            };
         }
-        if ![&[Pending][..], &[Completed], &[Pending, Completed], &[Pending, Failed]].contains(&&statuses[..]) {
-            complaints.push(format!("transfer {id} went through {statuses:?}"));
+        let is_sound = match statuses {
+            [(Pending, _)] => true,
+            [(Completed, false)] => !stored.new.reviewed,
+            [(Pending, _), (Completed | Failed, by_hand)] => {
+                *by_hand == (stored.new.reviewed && rail.is_some_and(RailName::is_instant))
+            }
+            _ => false,
+        };
+        if !is_sound {
+            complaints.push(format!("transfer {id} went through {:?}", stored.statuses));
         }
         if tables.payments.contains(id) != (stored.status() == Pending) {
             complaints.push(format!("transfer {id} is {}, its queued payment disagrees", stored.status()));
@@ -274,7 +288,7 @@ fn check_chains(tables: &Tables, complaints: &mut Vec<String>) {
 }
 
 /// A run lasts less than a day. Rejected transfers free up the limit again, so only the final sum can be checked. Rules that
-/// want a review know of no limit.
+/// ask for a review have no limit.
 fn check_limits(tables: &Tables, complaints: &mut Vec<String>) {
     for owner in ["ana", "luis"] {
         let is_limited = |it: &&StoredTransfer| it.new.kind == Kind::Spei && !it.new.reviewed;

@@ -63,7 +63,7 @@ const MUTATIONS: [Mutation; 12] = [
 /// Seeds of the run in which everybody pays the same accounts.
 const HOT_SEEDS: u64 = 300;
 
-/// In one run of so many, a person decides on each transfer.
+/// In one run out of this many, a person decides on each transfer.
 const REVIEWED_EVERY: u64 = 5;
 
 /// Seeds of each kind of forks.
@@ -100,15 +100,17 @@ fn main() -> ExitCode {
     let tally = Tally::default();
     let found = search(from, seeds, None, &tally);
     println!(
-        "{seeds} seeds: {} commits, {} transfers, {} rejected, {} returned, {} orders without an answer, in {:.1} s",
+        "{seeds} seeds: {} commits, {} transfers, {} rejected, {} returned, {} refused by a person, {} orders without an \
+         answer, in {:.1} s",
         tally.batches.load(Relaxed),
         tally.transfers.load(Relaxed),
         tally.failed.load(Relaxed),
         tally.returned.load(Relaxed),
+        tally.refused.load(Relaxed),
         tally.unanswered.load(Relaxed),
         start.elapsed().as_secs_f64(),
     );
-    let mut failed = 0;
+    let mut failed = usize::from(tally.refused.load(Relaxed) == 0);
     if let Some((seed, complaints)) = found {
         failed += 1;
         println!("seed {seed} FAILED; repeat it with -- --seed {seed}\n{}", complaints.join("\n"));
@@ -183,6 +185,7 @@ struct Tally {
     transfers: AtomicUsize,
     failed: AtomicUsize,
     returned: AtomicUsize,
+    refused: AtomicUsize,
     unanswered: AtomicUsize,
 }
 
@@ -194,6 +197,7 @@ impl Tally {
         self.transfers.fetch_add(count(|stored| stored.new.kind == Kind::Spei), Relaxed);
         self.failed.fetch_add(count(|stored| stored.status() == Status::Failed), Relaxed);
         self.returned.fetch_add(count(|stored| stored.new.kind == Kind::Return), Relaxed);
+        self.refused.fetch_add(count(|stored| stored.statuses.last() == Some(&(Status::Failed, true))), Relaxed);
         let unanswered = result.attempts.iter().filter(|attempts| attempts.answers.iter().all(Result::is_err));
         self.unanswered.fetch_add(unanswered.count(), Relaxed);
     }
@@ -235,7 +239,7 @@ fn try_seed(seed: u64, mutation: Option<Mutation>, tally: &Tally) -> Vec<String>
 }
 
 fn simulate(seed: u64, mutation: Option<Mutation>) -> RunResult {
-    let models = if seed % REVIEWED_EVERY == 0 { reviewing() } else { models() };
+    let models = if seed.is_multiple_of(REVIEWED_EVERY) { reviewing() } else { models() };
     simulated_time().block_on(run(seed, models, mutation))
 }
 

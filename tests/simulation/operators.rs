@@ -1,4 +1,5 @@
-//! Operators freeze accounts, unfreeze them, decide on transfers under review and reverse others, and every host looks for holds whose time is over.
+//! Operators freeze accounts, unfreeze them, decide on transfers under review and reverse others. Every host looks for holds whose
+//! time is over.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -21,16 +22,16 @@ impl World {
         }
     }
 
-    /// Whatever its status: only a completed one can be reversed, once.
     pub(crate) async fn reverse_transfers(self) {
         loop {
             self.chance.pause(Duration::from_secs(3)).await;
             let picked = {
                 let tables = self.store.model.tables();
-                let sent: Vec<_> = tables.transfers.values().map(|it| &it.new).filter(|it| it.rail.is_some()).collect();
-                if sent.is_empty() { None } else { Some(sent[self.chance.pick(sent.len())].clone()) }
+                let sent = tables.transfers.values().filter(|it| it.new.rail.is_some());
+                let sent: Vec<_> = sent.filter(|it| it.status() == transfer::Status::Completed).collect();
+                if sent.is_empty() { None } else { Some(sent[self.chance.pick(sent.len())].new.clone()) }
             };
-            let Some(new) = picked.filter(|it| it.transfer.status == transfer::Status::Completed) else { continue };
+            let Some(new) = picked else { continue };
             self.report(&new, Report::Returned).await;
         }
     }

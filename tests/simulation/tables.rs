@@ -10,7 +10,7 @@ use caudal::domain::clabe::Clabe;
 use caudal::domain::hold::OwnedHold;
 use caudal::domain::incoming::IncomingOrder;
 use caudal::domain::money::Money;
-use caudal::domain::transfer::{Kind, RailName, Reason, Status};
+use caudal::domain::transfer::{Kind, RailName, Status};
 use caudal::ledger;
 use caudal::ledger::batch::{
     AccountEvent, AccountFacts, Answer, Balance, BalanceKey, Batch, HoldEnd, Made, NewEntry, NewTransfer, Payee,
@@ -28,7 +28,8 @@ const BANK_FLOOR: Money = Money::from_minor(-i64::MAX);
 #[derive(Debug, Clone)]
 pub(crate) struct StoredTransfer {
     pub(crate) new: NewTransfer,
-    pub(crate) statuses: Vec<(Status, Option<Reason>)>,
+    /// Each with whether an operator gave it.
+    pub(crate) statuses: Vec<(Status, bool)>,
     /// Of the last batch that gave it a status.
     pub(crate) moment: i64,
 }
@@ -289,7 +290,7 @@ pub(crate) fn write(tables: &mut Tables, batch: &Batch, seal: &Seal) -> Result<(
         if new.transfer.status == Status::Pending {
             tables.payments.insert(id);
         }
-        let statuses = vec![(new.transfer.status, new.reason)];
+        let statuses = vec![(new.transfer.status, false)];
         tables.transfers.insert(id, StoredTransfer { new: new.clone(), statuses, moment: seal.header.moment });
     }
     let mut moves = 0;
@@ -298,7 +299,7 @@ pub(crate) fn write(tables: &mut Tables, batch: &Batch, seal: &Seal) -> Result<(
         let is_next = stored.statuses.len() == usize::try_from(step.ordinal).unwrap();
         holds("transfer_event_pkey", is_next, Refusal::Race)?;
         if stored.status() == Status::Pending {
-            stored.statuses.push((step.status, step.reason));
+            stored.statuses.push((step.status, step.by_hand.is_some()));
             stored.moment = stored.moment.max(seal.header.moment);
             moves += 1;
         }

@@ -253,8 +253,8 @@ step("identifiers can be copied", async () => {
   // Charts above it appear at any time, so a click at a place may miss it, and a redrawn table no longer says so.
   const isSaid = (/** @type {Element} */ it) =>
     new Promise((done) => {
-      const look = () => document.body.textContent?.includes("Copied") && done(true);
-      new MutationObserver(look).observe(document.body, { childList: true, characterData: true, subtree: true });
+      const look = () => it.textContent?.includes("Copied") && done(true);
+      new MutationObserver(look).observe(it, { childList: true, characterData: true, subtree: true });
       /** @type {HTMLElement} */ (it).click();
     });
   await ops.page.$eval(`#versions [data-copy="${pushed}"]`, isSaid);

@@ -235,7 +235,9 @@ pub(super) fn check_fork_report(app: &App, digest: Option<&str>, is_for_two: boo
     let is_digit = |it: u8| matches!(it, b'0'..=b'9' | b'a'..=b'f');
     let (code, detail) = if digest.len() != 2 * SHA256_BYTES || !digest.bytes().all(is_digit) {
         ("wrong-format", "must be a SHA-256 in lower-case hexadecimal, as `caudal fork` prints it")
-    } else if !is_for_two || app.settings.approvals.is_none() {
+    } else if !is_for_two {
+        ("not-allowed", "must be left out: nobody has to approve this")
+    } else if app.settings.approvals.is_none() {
         (
             "not-allowed",
             "is for the person who approves, and nobody has to: start the host with --approvals, or leave it out",

@@ -110,7 +110,7 @@ impl Fork {
             return Ok(Some(Made { batch, context, writer, changed: course::first_change(&commands, &courses) }));
         }
         self.days.note(recorded, &commands, &courses, (&self.books, &context));
-        self.recent.note(&commands, &courses, (&self.books, &context));
+        self.recent.note(recorded, &commands, (&outcomes, &courses), (&self.books, &context));
         self.conclude(&commands, &outcomes, &courses, (&writer, &context), rules.as_deref());
         Ok(None)
     }
@@ -185,7 +185,7 @@ impl Fork {
             let on_risk = kept.iter().filter(|it| it.by.kind == ModelKind::Risk && it.is_own());
             let on_risk = on_risk.into_iter().find(|it| it.subject == order.transfer_id);
             let score = on_risk.and_then(|it| {
-                Some((it.by.cut_offs, score(&self.recent.complete(it.request(), order, &self.books, now)).ok()?))
+                Some((it.by.cut_offs, score(&self.recent.ask(it.request(), order, &self.books, now)).ok()?))
             });
             let Some((cut_offs, score)) = score else {
                 self.tally.unscored += 1;
