@@ -168,7 +168,7 @@ pub(crate) async fn fill(db: &PgPool) {
 /// Before there are components that it could refer to.
 async fn fill_rollout(db: &PgPool) {
     let rollout = "insert into rollout values ($1, 'nudge', sha256('canary'), '{5,25,100}', 500, 600, 1, 10, 'withdraw', false, \
-                   'a test', 'ana', 'https://login', $2, 'waiting', 1, 3, $2, 'it waits', $1, 'rollout', $2)";
+                   'a digest', 'a test', 'ana', 'https://login', $2, 'waiting', 1, 3, $2, 'it waits', $1, 'rollout', $2)";
     let mut transaction = db.begin().await.unwrap();
     sqlx::query("set local session_replication_role = replica").execute(&mut *transaction).await.unwrap();
     sqlx::query(rollout).bind(Uuid::from_u128(0xA1)).bind(CONTEXT.now).execute(&mut *transaction).await.unwrap();
