@@ -109,7 +109,7 @@ create table rollout (
     on_violation text not null constraint rollout_on_violation check (on_violation in ('withdraw', 'pause')),
     -- Whether the operator promotes the version although it was withdrawn or rolled back before.
     despite_setback boolean not null,
-    -- SHA-256 of the report of a fork, for whoever approves the promotion.
+    -- SHA-256 of a fork's report, for the approver of the promotion.
     fork_report text,
     reason text not null,
     started_by text not null,

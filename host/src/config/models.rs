@@ -233,7 +233,7 @@ pub struct Deploy {
     /// Promote the version without asking, even if it was withdrawn or rolled back
     #[arg(long)]
     pub despite_setback: bool,
-    /// Output of `caudal fork --json` with these versions; whoever approves the deployment sees the file's SHA-256
+    /// Output of `caudal fork --json` with these versions; the approver of the deployment sees its SHA-256
     #[arg(long, value_name = "FILE")]
     pub fork_report: Option<PathBuf>,
     /// Reason, kept in the deployment history
@@ -365,7 +365,7 @@ pub struct StartRollout {
     /// Promote the version after the last step, even if it was withdrawn or rolled back
     #[arg(long)]
     pub despite_setback: bool,
-    /// Output of `caudal fork --json` with this version; whoever approves the promotion sees the file's SHA-256
+    /// Output of `caudal fork --json` with this version; the approver of the promotion sees its SHA-256
     #[arg(long, value_name = "FILE")]
     pub fork_report: Option<PathBuf>,
     /// Reason, kept in the deployment history

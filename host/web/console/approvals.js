@@ -88,7 +88,7 @@ export function describe({ action }) {
         fact("Each step", `${rollout.stepDecisions} decisions and ${duration(rollout.stepSeconds)} at least`),
         fact("At most", bounds),
         rollout.onViolation === "pause" && fact("Beyond that", "It pauses, and the canary keeps its share"),
-        rollout.forkReport && fact("Fork report", h("code", rollout.forkReport)),
+        rollout.forkReport && fact("Fork report", h("code.long", rollout.forkReport)),
       ],
     };
   }

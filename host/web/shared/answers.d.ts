@@ -1482,7 +1482,7 @@ export interface RolloutRequest {
   despite_setback?: string | null;
   /** The running canary, if this ends it. At most 100 characters. */
   ends_canary?: string | null;
-  /** SHA-256 of the report of a fork, for whoever approves the promotion. At most 64 characters. */
+  /** SHA-256 of a fork's report, for the approver of the promotion. At most 64 characters. */
   fork_report?: string | null;
   /** Percentage of its decisions that may fail; 1 by default. An integer from 1 to 100. */
   max_failure_percent?: number | null;

@@ -93,7 +93,7 @@ pub struct Rollout {
     pub on_violation: OnViolation,
     /// Whether the operator promotes the version although it was withdrawn or rolled back before.
     pub despite_setback: bool,
-    /// SHA-256 of the report of a fork, for whoever approves the promotion.
+    /// SHA-256 of a fork's report, for the approver of the promotion.
     pub fork_report: Option<String>,
     pub reason: String,
     pub started_by: Person,

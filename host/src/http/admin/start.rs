@@ -56,7 +56,7 @@ request! {
         despite_setback: Option<String> { chars_max: VERSION_CHARS_MAX, example: VERSION_EXAMPLE },
         /// The running canary, if this ends it.
         ends_canary: Option<String> { chars_max: VERSION_CHARS_MAX, example: "\"risk-1.0.0+5c11e2d0\"" },
-        /// SHA-256 of the report of a fork, for whoever approves the promotion.
+        /// SHA-256 of a fork's report, for the approver of the promotion.
         fork_report: Option<String> { chars_max: 2 * SHA256_BYTES, example: "\"9f86d081884c7d65...\"" },
         /// Percentage of its decisions that may fail; 1 by default.
         max_failure_percent: Option<u8> { at_least: 1.0, at_most: 100.0, example: "1" },

@@ -124,12 +124,13 @@ impl Recent {
                 Command::Transfer(_) => i64::from(before.is_refused()) - i64::from(after.is_refused()),
                 _ => 0,
             };
+            if transfers == 0 && refused == More::default() {
+                continue;
+            }
             let sent = More { transfers, minor: transfers * order.amount.minor(), refusals: 0 };
             let (to, is_own) = (payee(books, order), is_to_oneself(books, order));
             let counted = if is_own { refused } else { refused.plus(sent) };
-            if counted != More::default() {
-                self.of(&order.owner, None).note(context.now, counted);
-            }
+            self.of(&order.owner, None).note(context.now, counted);
             if transfers == 0 {
                 continue;
             }
